@@ -3,15 +3,14 @@ package town
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -28,12 +27,10 @@ type Endless struct {
 	Busters  bool // each page loads a script and a picture with the time as a parameter
 	Sessions bool // all links have a session id, which is a new one for each request without one
 
-	mu       sync.Mutex // guards the fields below
-	sessions int
-	real     map[string]int    // requests for each real page
-	spaces   map[string]int    // requests for each space
-	last     map[string]string // the value under which a name was requested last
-	all      int
+	visited
+	spaces map[string]int    // requests for each space
+	last   map[string]string // the value under which a name was requested last
+	all    int
 }
 
 // The numbers of real pages of an endless site.
@@ -49,7 +46,7 @@ const (
 
 // NewEndless returns a site without any space.
 func NewEndless() *Endless {
-	return &Endless{real: map[string]int{}, spaces: map[string]int{}, last: map[string]string{}}
+	return &Endless{visited: visited{real: map[string]int{}}, spaces: map[string]int{}, last: map[string]string{}}
 }
 
 // Requests returns the number of requests for each space, and of all requests. Of a script or page that comes under
@@ -57,25 +54,11 @@ func NewEndless() *Endless {
 func (e *Endless) Requests() (bySpace map[string]int, all int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	bySpace = map[string]int{}
-	for k, n := range e.spaces {
-		bySpace[k] = n
-	}
-	return bySpace, e.all
+	return maps.Clone(e.spaces), e.all
 }
 
 // Missing returns the real pages that were not requested.
-func (e *Endless) Missing() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var missing []string
-	for _, p := range e.Pages() {
-		if e.real[p] == 0 {
-			missing = append(missing, p)
-		}
-	}
-	return missing
-}
+func (e *Endless) Missing() []string { return e.missing(e.Pages()) }
 
 // Pages returns the real pages.
 func (e *Endless) Pages() []string {
@@ -120,7 +103,7 @@ func (e *Endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	page := endlessPage{e: e, session: session}
 	if e.Sessions && session == "" {
-		page.session = e.newSession()
+		page.session = e.session(13)
 	}
 	page.links("/", "/list?page=0", "/shop", "/forum")
 	if e.Search {
@@ -171,14 +154,6 @@ func (e *Endless) note(space, name, value string) {
 		e.spaces[space]++
 	}
 	e.last[key] = value
-}
-
-func (e *Endless) newSession() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.sessions++
-	sum := sha256.Sum256([]byte(strconv.Itoa(e.sessions)))
-	return hex.EncodeToString(sum[:13])
 }
 
 // endlessPage is the text of a page.

@@ -30,30 +30,43 @@ const (
 type Maze struct {
 	began time.Time
 
-	mu       sync.Mutex // guards the fields below
+	visited
+	first map[string]string          // the URI under which a topic was asked for first
+	traps map[string]map[string]bool // by kind, the URIs of traps that were asked for
+}
+
+// visited knows the sessions of a site, and the requests for its real pages.
+type visited struct {
+	mu       sync.Mutex // guards the fields below, and those of the site that embeds it
 	sessions int
-	first    map[string]string          // the URI under which a topic was asked for first
-	real     map[string]int             // requests for each real page
-	traps    map[string]map[string]bool // by kind, the URIs of traps that were asked for
+	real     map[string]int // requests for each real page
+}
+
+// missing returns the pages that were not requested.
+func (v *visited) missing(pages []string) []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.DeleteFunc(pages, func(p string) bool { return v.real[p] > 0 })
+}
+
+// session returns a new session id of n bytes.
+func (v *visited) session(n int) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.sessions++
+	sum := sha256.Sum256([]byte(strconv.Itoa(v.sessions)))
+	return hex.EncodeToString(sum[:n])
 }
 
 // NewMaze returns a site whose calendar has events around the time at which it began.
 func NewMaze(began time.Time) *Maze {
-	return &Maze{began: began, first: map[string]string{}, real: map[string]int{}, traps: map[string]map[string]bool{}}
+	return &Maze{
+		began: began, first: map[string]string{}, visited: visited{real: map[string]int{}}, traps: map[string]map[string]bool{},
+	}
 }
 
 // Missing returns the real pages that were not requested.
-func (s *Maze) Missing() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var missing []string
-	for _, p := range s.pages() {
-		if s.real[p] == 0 {
-			missing = append(missing, p)
-		}
-	}
-	return missing
-}
+func (s *Maze) Missing() []string { return s.missing(s.pages()) }
 
 // Trapped returns the number of requested URIs of traps, by kind and in total.
 func (s *Maze) Trapped() (byKind map[string]int, all int) {
@@ -100,7 +113,7 @@ func (s *Maze) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, q := r.URL.Path, r.URL.Query()
 	var page body
 	page.links("/", "/about", "/news?page=1", "/shop", "/calendar/"+s.began.Format("2006/01"),
-		"/deep/", "/forum/"+s.session()+"/", "/partners/")
+		"/deep/", "/forum/"+s.session(16)+"/", "/partners/")
 	s.mu.Lock()
 	if slices.Contains(s.pages(), r.URL.RequestURI()) {
 		s.real[r.URL.RequestURI()]++
@@ -158,15 +171,6 @@ func (s *Maze) note(trap, uri string) {
 		s.traps[trap] = map[string]bool{}
 	}
 	s.traps[trap][uri] = true
-}
-
-// session returns a new session id.
-func (s *Maze) session() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sessions++
-	sum := sha256.Sum256([]byte(strconv.Itoa(s.sessions)))
-	return hex.EncodeToString(sum[:16])
 }
 
 func (s *Maze) news(page *body, q url.Values) bool {
@@ -273,7 +277,7 @@ func (s *Maze) forum(page *body, path string) {
 	}
 	s.mu.Unlock()
 	page.say("Forum %s", topic)
-	id := s.session()
+	id := s.session(16)
 	for i := range topics {
 		page.links("/forum/" + id + "/topic-" + strconv.Itoa(i))
 	}
