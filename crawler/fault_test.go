@@ -141,6 +141,17 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 				must(t, parts.Dedup.Put(dedup.Key{Payload: sum, Status: 200, MIME: "text/html"}, o))
 			},
 		},
+		{ // the page is archived whole, and its record is the original from then on
+			name: "an imported original that is a robots.txt", bad: "http://bad.example/", kept: aspects.KeptResponse,
+			prepare: func(t *testing.T, parts crawler.Parts) {
+				t.Helper()
+				sum := digest.Of([]byte(page))
+				must(t, parts.Dedup.Put(dedup.Key{Payload: sum, Status: 200, MIME: "text/html"}, digest.Origin{
+					RecordID: "urn:uuid:11111111-2222-4333-8444-555555555555", URI: "http://old.example/robots.txt",
+					Date: time.Now().Add(-time.Hour), Payload: sum, Size: int64(len(page)),
+				}))
+			},
+		},
 		{
 			name: "an imported history whose original has a line end", bad: "http://bad.example/", failed: true, fault: true,
 			settings: "[midfetch]\nproof = 0\n", recovers: true,

@@ -25,22 +25,12 @@ func TestAPageWithoutASeedHasItsOwnScope(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "arcrawl.toml")
 	const text = "[operator]\nname = \"Test\"\ncontact = \"https://library.example/\"\n[scope]\nby = \"domain\"\n" +
 		"[seeds]\nuris = [\"http://a.example/\", \"http://b.example/\"]\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	c, err := config.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	archivetest.Must(t, err)
+	t.Cleanup(func() { archivetest.Must(t, f.Close()) })
 	r := linkReader{store: f, config: c}
 	for _, host := range []string{"a.example", "b.example"} {
 		page := frontier.Record{URI: uri.FromCanonical("http://" + host + "/")}

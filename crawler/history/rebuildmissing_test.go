@@ -12,6 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -22,16 +24,8 @@ const page = "http://a.example/"
 // settings returns a configuration with the usual delays.
 func settings(t *testing.T) *config.Config {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "arcrawl.toml")
-	main := "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n[seeds]\nuris = [\"http://a.example/\"]\n"
-	if err := os.WriteFile(path, []byte(main), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := config.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	const operator = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n"
+	return testcrawl.Load(t, t.TempDir(), operator+"[seeds]\nuris = [\"http://a.example/\"]\n")
 }
 
 // line returns the line of a visit of the page. It began n seconds after firstDay and took a second.
@@ -47,14 +41,8 @@ func line(n, visits int, status string, notes string) string {
 func known(t *testing.T, n, visits int) *frontier.Frontier {
 	t.Helper()
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: firstDay.Add(-time.Hour), Compactors: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	archivetest.Must(t, err)
+	t.Cleanup(func() { archivetest.Must(t, f.Close()) })
 	e := frontier.Entry{Record: frontier.Record{URI: uri.FromCanonical(page)}}
 	e.Due, e.Visits, e.LastVisit, e.FirstSeen = firstDay, visits, firstDay.Add(time.Duration(n)*time.Second), firstDay
 	if _, err := f.Import(firstDay, true, e); err != nil {
@@ -83,12 +71,8 @@ func TestOnlyVisitsThatTheStoreDoesNotKnowAreMissing(t *testing.T) {
 		{name: "the URI was visited again since", seconds: 40, visits: 1},
 		{name: "not all was read", seconds: 0, visits: 1, maxBytes: 400, missing: 1, since: 31, more: true},
 	} {
-		if err := os.WriteFile(log+".1", []byte(older), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(log, []byte(newer), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.WriteFile(log+".1", []byte(older), 0o600))
+		archivetest.Must(t, os.WriteFile(log, []byte(newer), 0o600))
 		f := known(t, c.seconds, c.visits)
 		m, err := history.FindMissing(t.Context(), f, settings(t), log, c.maxBytes, firstDay.Add(32*time.Second))
 		if err != nil || m.Visits != c.missing || m.More != c.more {
@@ -104,20 +88,14 @@ func TestOnlyVisitsThatTheStoreDoesNotKnowAreMissing(t *testing.T) {
 func TestAHostRestsAsItsLostAnswerAsked(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "crawl.log")
-	if err := os.WriteFile(log, []byte(line(20, 3, "200", "")+line(30, 4, "503", "asked:600,")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(log, []byte(line(20, 3, "200", "")+line(30, 4, "503", "asked:600,")), 0o600))
 	f, now, c := known(t, 20, 3), firstDay.Add(32*time.Second), settings(t)
 	if next, ok := f.NextReady(); !ok || next.After(now) {
 		t.Fatalf("without the lost answer, the host is ready at %s (%t)", next, ok)
 	}
 	m, err := history.FindMissing(t.Context(), f, c, log, 0, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Rest(f, c, now); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
+	archivetest.Must(t, m.Rest(f, c, now))
 	if next, ok := f.NextReady(); !ok || !next.Equal(firstDay.Add(631*time.Second)) {
 		t.Errorf("the host is ready at %s (%t), want ten minutes after the lost answer", next, ok)
 	}

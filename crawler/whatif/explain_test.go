@@ -1,7 +1,6 @@
 package whatif_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,9 +9,10 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -120,20 +120,13 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "arcrawl.toml")
+			dir := t.TempDir()
 			text := "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" +
 				"[seeds]\nuris = [\"" + seed + "\"]\n[scope]\n" + c.scope + "\n"
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			hosts := filepath.Join(filepath.Dir(path), "hosts.d")
-			if err := errors.Join(os.Mkdir(hosts, 0o750), os.WriteFile(filepath.Join(hosts, "news.example.toml"), []byte(c.host), 0o600)); err != nil {
-				t.Fatal(err)
-			}
-			cfg, err := config.Load(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			hosts := filepath.Join(dir, "hosts.d")
+			archivetest.Must(t, os.Mkdir(hosts, 0o750))
+			archivetest.Must(t, os.WriteFile(filepath.Join(hosts, "news.example.toml"), []byte(c.host), 0o600))
+			cfg := testcrawl.Load(t, dir, text)
 			q := whatif.Question{URI: uri.FromCanonical(c.uri), Via: uri.FromCanonical(c.via), Hop: c.hop}
 			if c.known.fill == (frontier.Usage{}) {
 				c.known.fill = room
