@@ -124,9 +124,8 @@ func TestOnlyOneSlotFetchesRobots(t *testing.T) {
 		for _, path := range []string{"a", "b"} {
 			u, err := uri.Parse("http://news.example/" + path)
 			must(t, err)
-			if _, err := parts.Frontier.Add(now, frontier.Candidate{URI: u, Seed: "http://news.example/", Due: now}); err != nil {
-				t.Fatal(err)
-			}
+			_, err = parts.Frontier.Add(now, frontier.Candidate{URI: u, Seed: "http://news.example/", Due: now})
+			must(t, err)
 		}
 		for range 2 {
 			claim, ok, err := parts.Frontier.Claim(now)
@@ -161,9 +160,8 @@ func TestHostRestsAfterALocalFault(t *testing.T) {
 		parts, shut := w.open()
 		defer shut()
 		c := crawler.New(parts)
-		if _, err := c.AddSeeds(time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.AddSeeds(time.Now())
+		must(t, err)
 		full := false
 		c.OnStep(func(step string) {
 			if step == "fetched" && full {
@@ -322,13 +320,11 @@ func spoil(t *testing.T, name string) {
 	info, err := f.Stat()
 	must(t, err)
 	b := make([]byte, 1)
-	if _, err := f.ReadAt(b, info.Size()/3); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.ReadAt(b, info.Size()/3)
+	must(t, err)
 	b[0] ^= 1
-	if _, err := f.WriteAt(b, info.Size()/3); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.WriteAt(b, info.Size()/3)
+	must(t, err)
 }
 
 // The clock was ten years ahead for a while: a page was visited then, and a robots.txt closes its host until 2099. A
@@ -342,9 +338,8 @@ func TestURIsOfAWrongClockComeBack(t *testing.T) {
 		began := time.Now()
 		ahead := began.AddDate(10, 0, 0)
 		for _, u := range []string{"http://page.example/", "http://closed.example/"} {
-			if _, err := c.Add(began, frontier.Candidate{URI: uri.FromCanonical(u), Seed: u}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := c.Add(began, frontier.Candidate{URI: uri.FromCanonical(u), Seed: u})
+			must(t, err)
 			claim, ok, err := c.Claim(ahead)
 			if err != nil || !ok {
 				t.Fatal(ok, err)
@@ -361,9 +356,8 @@ func TestURIsOfAWrongClockComeBack(t *testing.T) {
 					Fetched: began, Expires: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), Status: 503, Unreachable: true,
 				}
 			}
-			if _, err := c.Settle(claim, settlement); err != nil {
-				t.Fatal(err)
-			}
+			_, err = c.Settle(claim, settlement)
+			must(t, err)
 		}
 		shut()
 		parts, shut = w.open()

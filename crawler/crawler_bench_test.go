@@ -24,7 +24,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// benchSite serves a page of random words at every path. If the pages are varied, each begins with its path and 20 links.
+// benchSite serves a page of random words at every path. If the pages are varied, each begins with its path and 20
+// links.
 func benchSite(b *testing.B, size int, varied bool) string {
 	b.Helper()
 	var words, links bytes.Buffer
@@ -77,9 +78,8 @@ func addPagesLater(b testing.TB, f *frontier.Frontier, site string, n int, later
 	for i := range n {
 		batch = append(batch, frontier.Candidate{URI: uri.FromCanonical(fmt.Sprintf("%s/%d", site, i)), Seed: site + "/", Due: time.Now().Add(later)})
 		if len(batch) == cap(batch) || i == n-1 {
-			if _, err := f.Add(time.Now(), batch...); err != nil {
-				b.Fatal(err)
-			}
+			_, err := f.Add(time.Now(), batch...)
+			must(b, err)
 			batch = batch[:0]
 		}
 	}
@@ -100,9 +100,8 @@ func bareLoop(b *testing.B, site string) time.Duration {
 		must(b, err)
 		_ = sha1.Sum(body)
 		z := gzip.NewWriter(out)
-		if _, err := z.Write(body); err != nil {
-			b.Fatal(err)
-		}
+		_, err = z.Write(body)
+		must(b, err)
 		must(b, z.Close())
 	}
 	return time.Since(began)

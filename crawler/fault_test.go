@@ -54,8 +54,8 @@ func checkHealthy(t *testing.T, w *world, hours int) {
 	}
 }
 
-// A panic while the visit is settled in the store leaves a bare settlement: the URI waits as long as after any panic, and
-// nothing that the document brought is known.
+// A panic while the visit is settled in the store leaves a bare settlement: the URI waits as long as after any panic,
+// and nothing that the document brought is known.
 func TestPanicConcernsOneDocument(t *testing.T) {
 	for step, kept := range map[string]aspects.Keeping{
 		"judging": aspects.KeptResponse, "archiving": aspects.KeptNothing, "discovering": aspects.KeptResponse,
@@ -163,9 +163,8 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 				e.FirstSeen, e.LastVisit, e.LastCapture, e.LastRead, e.Visits, e.Versions = now, now, now, now, 1, 1
 				e.Status, e.ContentType, e.Validators.ETag = 200, "text/html", `"1"`
 				e.Origin = digest.Origin{URI: "http://partner.example/\nX: y", Date: now, Payload: digest.Of([]byte(page))}
-				if _, err := parts.Frontier.Import(now, true, e); err != nil {
-					t.Fatal(err)
-				}
+				_, err := parts.Frontier.Import(now, true, e)
+				must(t, err)
 			},
 		},
 		{
@@ -244,9 +243,8 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 func known(c frontier.Candidate) func(t *testing.T, parts crawler.Parts) {
 	return func(t *testing.T, parts crawler.Parts) {
 		t.Helper()
-		if _, err := parts.Frontier.Add(time.Now(), c); err != nil {
-			t.Fatal(err)
-		}
+		_, err := parts.Frontier.Add(time.Now(), c)
+		must(t, err)
 	}
 }
 

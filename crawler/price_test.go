@@ -62,8 +62,8 @@ func TestWaitsOfABusyHostAreStretchedTogether(t *testing.T) {
 	}
 }
 
-// checkStretched checks the visits of the pages of a busy host after three days. Only if the pages are alone on the host,
-// they are visited in time.
+// checkStretched checks the visits of the pages of a busy host after three days. Only if the pages are alone on the
+// host, they are visited in time.
 func checkStretched(t *testing.T, reports []crawler.Report, pages int, possible float64, alone bool) {
 	t.Helper()
 	settled := town.Epoch.Add(3 * 24 * time.Hour)

@@ -212,9 +212,8 @@ func writeDigest(t *testing.T, text string) {
 	best := zstd.WithEncoderLevel(zstd.SpeedBestCompression)
 	z, err := zstd.NewWriter(&packed, best, zstd.WithWindowSize(zstd.MaxWindowSize>>4))
 	must(t, err)
-	if _, err := io.WriteString(z, text); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.WriteString(z, text)
+	must(t, err)
 	must(t, z.Close())
 	must(t, os.WriteFile(monthDigest, packed.Bytes(), 0o600))
 	t.Logf("%d lines, %d bytes, packed %d", strings.Count(text, "\n"), len(text), packed.Len())

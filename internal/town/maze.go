@@ -37,7 +37,7 @@ type Maze struct {
 
 // visited knows the sessions of a site, and the requests for its real pages.
 type visited struct {
-	mu       sync.Mutex // guards the fields below, and those of the site that embeds it
+	mu       sync.Mutex // guards the fields below, and the counts of the site that embeds it
 	sessions int
 	real     map[string]int // requests for each real page
 }
@@ -61,7 +61,8 @@ func (v *visited) session(n int) string {
 // NewMaze returns a site whose calendar has events around the time at which it began.
 func NewMaze(began time.Time) *Maze {
 	return &Maze{
-		began: began, first: map[string]string{}, visited: visited{real: map[string]int{}}, traps: map[string]map[string]bool{},
+		began: began, first: map[string]string{}, traps: map[string]map[string]bool{},
+		visited: visited{real: map[string]int{}},
 	}
 }
 
