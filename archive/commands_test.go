@@ -123,6 +123,7 @@ func TestCapturesAreReadBack(t *testing.T) {
 	line{[]string{"index", "-o", filepath.Join(dir, "index.cdxj"), dir}, cli.ExitOK, []string{"3 captures in 2 files, 0 errors"}}.run(t)
 	for _, c := range []line{
 		{[]string{"index", dir}, cli.ExitOK, []string{"example,a)/ 20261121090000 {\"url\"", "3 captures"}},
+		{[]string{"index", "-o", filepath.Join(t.TempDir(), "other.cdxj"), dir}, cli.ExitOK, []string{"3 captures"}},
 		{[]string{"index", "--json", dir, "missing"}, cli.ExitDamaged, []string{`"kind":"unreadable"`, `"entries":3`}},
 		{[]string{"history", page}, cli.ExitOK, []string{"2026-11-21T09:00:00.000000Z  200", "  ^text/: unchanged: 1h  changed: other content", "revisit (identical-payload-digest)"}},
 		{[]string{"history", "--json", "www.a.example"}, cli.ExitFailure, []string{"no such capture"}},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
@@ -103,6 +104,11 @@ func TestDedupForgetsRemovedFiles(t *testing.T) {
 	run(cli.ExitOK, "1 file with 1 original", "import", "--as", "warc", "--crawl", "c9", plain)
 	if list := dedupStatus(t, conf); len(list) != 2 || list[1].Crawl != "c9" {
 		t.Errorf("the index holds %+v", list)
+	}
+	var says strings.Builder
+	err := printImported(&says, importer.FileSummary{File: "a.warc", Resumed: true}, false)
+	if err != nil || !strings.Contains(says.String(), "resumed an interrupted import") {
+		t.Errorf("a file whose import was interrupted: %q, %v", says.String(), err)
 	}
 }
 
