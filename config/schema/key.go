@@ -295,8 +295,11 @@ func FindIn[T any](sections []any) *T {
 
 // Setting returns a key that the file sets, for a fault or warning. path is of a [[when]] or empty.
 func (d *Document) Setting(path Path, name string) (f Field, set bool) {
-	f = FieldAt(d, path, name, d.Value(path.Key(name)))
-	return f, d.Has(f.Path)
+	f = FieldAt(d, path, name, nil)
+	if set = d.Has(f.Path); set {
+		f.Value = d.Value(f.Path)
+	}
+	return f, set
 }
 
 // FieldAt returns a key of a document for a fault or warning. path is of a [[when]] or empty. v is the value that the
