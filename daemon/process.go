@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
@@ -18,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // Process holds what several daemons of one process have in common: the archive with its index, crawl.log, and the
@@ -150,7 +150,7 @@ func (p *Process) lock(time.Time) error {
 	if err != nil {
 		return FolderError{Err: err}
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := fileio.TryLock(f); err != nil {
 		return errors.Join(fmt.Errorf("%w: lock %s: %w", frontier.ErrLocked, path, err), f.Close())
 	}
 	p.d.closers.add(f.Close)

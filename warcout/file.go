@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // checkpointEvery is the number of synced bytes between two checkpoints in the journal. That makes about a third of a
@@ -27,7 +29,7 @@ func createFile(path string) (storage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lockFile(f); err != nil {
+	if err := fileio.TryLock(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close(), os.Remove(path))
 	}
 	return f, nil

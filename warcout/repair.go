@@ -118,7 +118,7 @@ func (r *repairer) repair(name string) (one Repair, live bool, err error) {
 		return Repair{}, false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if lockFile(f) != nil {
+	if fileio.TryLock(f) != nil {
 		return Repair{}, true, nil
 	}
 	info, err := f.Stat()

@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // openLocked opens a file and waits until no other process has its lock. The lock ends when the file is closed. The
@@ -21,7 +23,7 @@ func openLocked(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+	if err := fileio.Lock(f); err != nil {
 		_ = f.Close() // nothing was written
 		return nil, lockFault(path, err)
 	}

@@ -215,7 +215,7 @@ func Put(dir string, files ...*Collector) (err error) {
 	lock, err := os.OpenFile(s.path(lockName), os.O_CREATE|os.O_RDWR, 0o644)
 	if err == nil {
 		defer func() { err = errors.Join(err, lock.Close()) }()
-		err = lockFile(lock)
+		err = fileio.Lock(lock)
 	}
 	if err == nil {
 		s, err = load(dir)

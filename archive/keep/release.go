@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -273,7 +272,7 @@ func lock(state string) (unlock func() error, err error) {
 	if folder, err := os.Stat(state); err == nil {
 		_ = fileio.KeepOwner(f.Name(), folder) // if it fails, the daemon reports that it cannot open the file
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+	if err := fileio.Lock(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
 	}
 	return f.Close, nil
