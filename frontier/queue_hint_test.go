@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// A hint has the same values as its record.
+// A hint has the same values as its record, and so has the part of its row that pools read.
 func TestHintsAgreeWithRecords(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(7, 8))
@@ -22,8 +22,13 @@ func TestHintsAgreeWithRecords(t *testing.T) {
 		fillRow(rnd, reflect.ValueOf(&w).Elem())
 		w.LastVisit, w.Wait = max(w.LastVisit, 0), max(w.Wait, 0)
 		at := newPlace(5, fingerprint{1})
-		if got, ok := parseHint(at, w.hint()); !ok || got != newContender(at, &w) {
-			t.Fatalf("%+v\n%+v, %v, want\n%+v", w, got, ok, newContender(at, &w))
+		row, _ := w.appendTo(nil)
+		var part contenderRow
+		if !part.read(row) || part != w.contender() {
+			t.Fatalf("%+v\n%+v, want\n%+v", w, part, w.contender())
+		}
+		if got, ok := parseHint(at, w.hint()); !ok || got != newContender(at, w.contender()) {
+			t.Fatalf("%+v\n%+v, %v, want\n%+v", w, got, ok, newContender(at, w.contender()))
 		}
 	}
 }

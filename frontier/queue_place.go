@@ -58,7 +58,7 @@ const (
 
 // hint returns the hint for the place of the URI with this row.
 func (w *uriRow) hint() []byte {
-	c := newContender(place{}, w)
+	c := newContender(place{}, w.contender())
 	b := make([]byte, 1, 24)
 	if c.source {
 		b[0] |= hintSource

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/fxamacker/cbor/v2"
 )
 
 const (
@@ -69,8 +70,29 @@ type contender struct {
 	urgent  bool
 }
 
+// contenderRow reads of a uriRow the fields that a contender needs. A pool reads many rows.
+type contenderRow struct {
+	Hops        cbor.ByteString `cbor:"2,keyasint,omitempty"`
+	LastVisit   int64           `cbor:"6,keyasint,omitempty"`
+	Due         int64           `cbor:"9,keyasint,omitempty"`
+	Wait        int64           `cbor:"15,keyasint,omitempty"`
+	ContentType cbor.ByteString `cbor:"16,keyasint,omitempty"`
+	Rate        float64         `cbor:"40,keyasint,omitempty"`
+	Held        bool            `cbor:"80,keyasint,omitempty"`
+	Source      cbor.ByteString `cbor:"50,keyasint,omitempty"`
+	Urgent      bool            `cbor:"52,keyasint,omitempty"`
+}
+
+// contender returns what a contender needs of a row.
+func (w *uriRow) contender() contenderRow {
+	return contenderRow{
+		Hops: w.Hops, LastVisit: w.LastVisit, Due: w.Due, Wait: w.Wait, ContentType: w.ContentType, Rate: w.Rate,
+		Held: w.Held, Source: w.Source, Urgent: w.Urgent,
+	}
+}
+
 // newContender returns the contender at a place from the row of its URI.
-func newContender(at place, w *uriRow) contender {
+func newContender(at place, w contenderRow) contender {
 	return contender{
 		at: at, visited: w.LastVisit / 1000, wait: w.Wait / int64(time.Millisecond), rate: w.Rate,
 		source: len(w.Hops) == 0 || len(w.Source) > 0 || isFeed(string(w.ContentType)), urgent: w.Urgent,

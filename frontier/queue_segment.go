@@ -15,12 +15,12 @@ type scannedPlace struct {
 
 // readFrom completes a contender from its row; ok is false if its URI is no longer at that place.
 func (s *scannedPlace) readFrom(txn *badger.Txn, host uint32) (ok bool, err error) {
-	var w uriRow
+	var w contenderRow
 	ok, err = readRow(txn, uriKey(host, s.at.fp()), &w)
-	if err != nil || !ok || w.place(s.at.fp()) != s.at {
+	if err != nil || !ok || w.Held || w.Due != s.at.due() {
 		return false, err
 	}
-	s.contender, s.hinted = newContender(s.at, &w), true
+	s.contender, s.hinted = newContender(s.at, w), true
 	return true, nil
 }
 

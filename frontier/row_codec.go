@@ -212,6 +212,30 @@ func (d *decoder[T]) next() (k uint64, v item[T], more bool) {
 	return k, v, !d.bad
 }
 
+// skip skips the rest of a value, of which only the head was read.
+func (d *decoder[T]) skip(v item[T]) {
+	n := v.n
+	switch v.major {
+	case 4:
+	case 5:
+		n = min(2*n, math.MaxInt)
+	case 6:
+		d.bad = true
+		return
+	default:
+		return
+	}
+	for ; n > 0 && !d.bad; n-- {
+		inner, size := d.head()
+		switch {
+		case inner == 2 && size <= uint64(len(d.rest)):
+			d.rest = d.rest[size:]
+		case inner != 0 && inner != 1:
+			d.bad = true // deeper than any row
+		}
+	}
+}
+
 func (d *decoder[T]) text(v item[T], to *cbor.ByteString) {
 	if v.major != 2 {
 		d.bad = true

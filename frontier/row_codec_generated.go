@@ -359,3 +359,46 @@ func (w *originRow) decode1(d *decoder[string], k uint64, v item[string]) bool {
 	}
 	return true
 }
+
+// read decodes some fields of a uriRow. It returns false and does not change w if only the general decoder can
+// read the row.
+func (w *contenderRow) read(v []byte) bool {
+	var part contenderRow
+	d := decodeFrom(v)
+	for {
+		k, v, more := d.next()
+		if !more {
+			break
+		}
+		part.decode(&d, k, v)
+	}
+	if !d.bad {
+		*w = part
+	}
+	return !d.bad
+}
+
+func (w *contenderRow) decode(d *decoder[[]byte], k uint64, v item[[]byte]) {
+	switch k {
+	case 2:
+		d.text(v, &w.Hops)
+	case 6:
+		d.number(v, &w.LastVisit)
+	case 9:
+		d.number(v, &w.Due)
+	case 15:
+		d.number(v, &w.Wait)
+	case 16:
+		d.text(v, &w.ContentType)
+	case 40:
+		d.float(v, &w.Rate)
+	case 80:
+		d.flag(v, &w.Held)
+	case 50:
+		d.text(v, &w.Source)
+	case 52:
+		d.flag(v, &w.Urgent)
+	default:
+		d.skip(v)
+	}
+}

@@ -50,7 +50,8 @@ type declaration struct {
 // Structs whose codec is generated too. Their fields have tags for the general decoder.
 var (
 	wholeRows  = []string{"hostRow"}
-	nestedRows = []string{"originRow"} // fields of others
+	nestedRows = []string{"originRow"}    // fields of others
+	partRows   = []string{"contenderRow"} // read some fields of a uriRow, without a copy of the row
 )
 
 // readPackage reads the declarations from the source of package frontier.
@@ -83,7 +84,7 @@ func readPackage(dir string) (declaration, error) {
 			return declaration{}, err
 		}
 	}
-	for _, name := range slices.Concat(wholeRows, nestedRows) {
+	for _, name := range slices.Concat(wholeRows, nestedRows, partRows) {
 		if err := d.readRow(name, structs[name]); err != nil {
 			return declaration{}, err
 		}
@@ -187,7 +188,7 @@ func (d *declaration) exported() []field {
 	return list
 }
 
-// check makes sure that every key and name is used once.
+// check makes sure that every key and name is used once, and that parts of rows agree with the whole.
 func (d *declaration) check() error {
 	var errs []error
 	names := map[string]bool{}
@@ -207,12 +208,19 @@ func (d *declaration) check() error {
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	keys := map[int]bool{}
-	for _, w := range d.uriRow() {
+	whole, keys := d.uriRow(), map[int]bool{}
+	for _, w := range whole {
 		if keys[w.key] {
 			errs = append(errs, fmt.Errorf("%s: the key %d is used twice", w.name, w.key))
 		}
 		keys[w.key] = true
+	}
+	for _, name := range partRows {
+		for _, part := range d.rows[name] {
+			if !slices.Contains(whole, part) {
+				errs = append(errs, fmt.Errorf("%s.%s: uriRow has no such field", name, part.name))
+			}
+		}
 	}
 	return errors.Join(errs...)
 }

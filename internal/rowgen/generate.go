@@ -39,6 +39,9 @@ func generate(dir string) (map[string][]byte, error) {
 		codec.encode(name, d.rows[name])
 		codec.decode(name, d.rows[name])
 	}
+	for _, name := range partRows {
+		codec.decodePart(name, d.rows[name])
+	}
 	exports.line(d.exported())
 	files := map[string][]byte{}
 	for name, c := range map[string]*code{
@@ -222,6 +225,18 @@ func (c *code) decode(name string, fields []rowField) {
 		c.cases(some)
 		c.linef("default:\nreturn false\n}\nreturn true\n}\n")
 	}
+}
+
+// decodePart writes the function that decodes some fields of a row and skips the others.
+func (c *code) decodePart(name string, fields []rowField) {
+	c.linef("// read decodes some fields of a uriRow. It returns false and does not change w if only the general decoder can")
+	c.linef("// read the row.")
+	c.linef("func (w *%s) read(v []byte) bool {\nvar part %s\nd := decodeFrom(v)", name, name)
+	c.linef("for {\nk, v, more := d.next()\nif !more {\nbreak\n}\npart.decode(&d, k, v)\n}")
+	c.linef("if !d.bad {\n*w = part\n}\nreturn !d.bad\n}\n")
+	c.linef("func (w *%s) decode(d *decoder[[]byte], k uint64, v item[[]byte]) {\nswitch k {", name)
+	c.cases(fields)
+	c.linef("default:\nd.skip(v)\n}\n}\n")
 }
 
 // cases writes the cases of a switch over keys.

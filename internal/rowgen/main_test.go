@@ -47,20 +47,24 @@ type Entry struct {
 
 type originRow struct{}
 type hostRow struct{}
+type contenderRow struct {
+	PART
+}
 `
 
 func TestMistakesInADeclarationAreReported(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ name, field, want string }{
-		{"a field without a name in exports", "Visits int `row:\"10\"`", "tag export"},
-		{"a key that is used twice", "Visits int `row:\"9\" export:\"visits\"`", "key 9 is used twice"},
-		{"a name that is used twice", "Visits int `row:\"10\" export:\"due\"`", "name due is used twice"},
-		{"an unknown type", "Visits int8 `row:\"10\" export:\"visits\"`", "does not know the type int8"},
-		{"too few keys", "Comparison digest.Comparison `row:\"22\" export:\"comparison\"`", "1 keys, want 3"},
-		{"a key that is not a number", "Visits int `row:\"ten\" export:\"visits\"`", "invalid syntax"},
+	for _, test := range []struct{ name, field, part, want string }{
+		{"a field without a name in exports", "Visits int `row:\"10\"`", "", "tag export"},
+		{"a key that is used twice", "Visits int `row:\"9\" export:\"visits\"`", "", "key 9 is used twice"},
+		{"a name that is used twice", "Visits int `row:\"10\" export:\"due\"`", "", "name due is used twice"},
+		{"an unknown type", "Visits int8 `row:\"10\" export:\"visits\"`", "", "does not know the type int8"},
+		{"too few keys", "Comparison digest.Comparison `row:\"22\" export:\"comparison\"`", "", "1 keys, want 3"},
+		{"a key that is not a number", "Visits int `row:\"ten\" export:\"visits\"`", "", "invalid syntax"},
+		{"a part with another key than the whole", "", "Due int64 `cbor:\"8,keyasint,omitempty\"`", "no such field"},
 	} {
 		dir := t.TempDir()
-		source := strings.Replace(declared, "FIELD", test.field, 1)
+		source := strings.NewReplacer("FIELD", test.field, "PART", test.part).Replace(declared)
 		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(source), 0o600); err != nil {
 			t.Fatal(err)
 		}
