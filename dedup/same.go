@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -15,29 +14,25 @@ var ErrDiffers = errors.New("its payload differs")
 // from a reader.
 func SameBytes(a, b io.Reader) error {
 	const size = 64 << 10
-	bufferedA := bufio.NewReaderSize(a, size)
 	bytesA, bytesB := make([]byte, size), make([]byte, size)
-	for pos := int64(0); ; {
-		n, errB := io.ReadFull(b, bytesB)
-		m, errA := io.ReadFull(bufferedA, bytesA[:max(n, 1)])
-		if !bytes.Equal(bytesA[:m], bytesB[:n]) {
+	for pos := int64(0); ; pos += size {
+		n, errA := io.ReadFull(a, bytesA)
+		m, errB := io.ReadFull(b, bytesB)
+		if err := errors.Join(exceptEnd(errA), exceptEnd(errB)); err != nil {
+			return err
+		}
+		if !bytes.Equal(bytesA[:n], bytesB[:m]) {
 			return fmt.Errorf("%w after %d bytes", ErrDiffers, pos)
 		}
-		pos += int64(n)
-		if isEnd(errB) {
-			return exceptEnd(errA)
-		}
-		if errB != nil || exceptEnd(errA) != nil {
-			return errors.Join(errB, exceptEnd(errA))
+		if errB != nil {
+			return nil // both have ended
 		}
 	}
 }
 
-func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
-
 // exceptEnd returns err, or nil if it is the end of a reader.
 func exceptEnd(err error) error {
-	if isEnd(err) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
 	}
 	return err
