@@ -66,8 +66,8 @@ func joinHosts(x *exchange, to http.ResponseWriter, from *http.Request, p plan) 
 		}
 		out.Hosts = hosts
 		var more []int
-		for i, one := range parts {
-			if one.Total > begin+maxHosts {
+		for i, part := range parts {
+			if part.Total > begin+maxHosts {
 				more = append(more, g.shards[i])
 			}
 		}

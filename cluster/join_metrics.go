@@ -54,9 +54,9 @@ func (s *switchboard) measured() (served map[int]*served, of map[int]admin.Metri
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of = map[int]admin.Metrics{}
-	for n, one := range s.serve {
-		if one.metrics.Crawl != nil {
-			of[n] = one.metrics
+	for n, shard := range s.serve {
+		if shard.metrics.Crawl != nil {
+			of[n] = shard.metrics
 		}
 	}
 	return maps.Clone(s.serve), of

@@ -222,9 +222,9 @@ func (x *exchange) shardOf(text string) int {
 // that belong to no shard go to the first one, which says why.
 func divide[T any](body []byte, inside, field string, list []T, shardOf func(T) int) (p plan, err error) {
 	of := map[int][]T{}
-	for _, one := range list {
-		shard := shardOf(one)
-		of[shard] = append(of[shard], one)
+	for _, element := range list {
+		shard := shardOf(element)
+		of[shard] = append(of[shard], element)
 	}
 	faulty := of[0]
 	if delete(of, 0); len(of) == 0 {

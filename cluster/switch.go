@@ -112,14 +112,14 @@ func (s *switchboard) pass(one *served, h http.Handler, to http.ResponseWriter, 
 func (s *switchboard) handlers(o access.Options, made map[*served]http.Handler) (shards map[int]http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(made, func(one *served, _ http.Handler) bool { return one.removed })
+	maps.DeleteFunc(made, func(shard *served, _ http.Handler) bool { return shard.removed })
 	shards = map[int]http.Handler{}
-	for n, one := range s.serve {
-		if made[one] == nil {
-			made[one] = one.serve(o)
+	for n, shard := range s.serve {
+		if made[shard] == nil {
+			made[shard] = shard.serve(o)
 		}
-		h := made[one]
-		shards[n] = http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) { s.pass(one, h, to, from) })
+		h := made[shard]
+		shards[n] = http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) { s.pass(shard, h, to, from) })
 	}
 	return shards
 }

@@ -90,8 +90,8 @@ func (c *Config) Origin(a About, key string) string {
 
 // first returns a key of the first source that sets it.
 func first(from []source, name string) (at schema.Field, set bool) {
-	for _, in := range from {
-		if at, set = in.doc.Setting(in.path, name); set {
+	for _, src := range from {
+		if at, set = src.doc.Setting(src.path, name); set {
 			return at, true
 		}
 	}

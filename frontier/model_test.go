@@ -487,11 +487,11 @@ func (p *play) compareRecent() {
 	}
 	known := slices.Repeat([]bool{true}, len(us))
 	p.RecentlyKnown(us, known)
-	for i, is := range known {
-		if is {
+	for i, recent := range known {
+		if recent {
 			p.recent++
 		}
-		if is && p.m.uris[us[i].String()] == nil {
+		if recent && p.m.uris[us[i].String()] == nil {
 			p.Fatalf("RecentlyKnown reports %s as known", us[i])
 		}
 	}

@@ -207,8 +207,8 @@ func (p *pool) best(o Order, now int64) int {
 func (f *Frontier) fillPool(txn *badger.Txn, host uint32, p *pool, now int64) error {
 	n := min(len(p.returned), poolRead)
 	list := make([]scannedPlace, 0, poolRead)
-	for _, at := range p.returned[:n] {
-		list = append(list, scannedPlace{contender: contender{at: at}})
+	for _, back := range p.returned[:n] {
+		list = append(list, scannedPlace{contender: contender{at: back}})
 	}
 	p.returned = p.returned[n:]
 	fresh, more, err := f.newlyDue(txn, host, p, poolRead-len(list), now)

@@ -36,12 +36,12 @@ func (s *session) ended(now time.Time) bool {
 func (s *sessions) begin(u User, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for key, is := range s.all {
-		if is.ended(now) {
+	for key, open := range s.all {
+		if open.ended(now) {
 			delete(s.all, key)
 		}
 	}
-	s.makeRoom(maxUserSession, func(is *session) bool { return is.user == u.Name })
+	s.makeRoom(maxUserSession, func(open *session) bool { return open.user == u.Name })
 	s.makeRoom(maxSessions, func(*session) bool { return true })
 	secret := rand.Text()
 	s.all[sha256.Sum256([]byte(secret))] = &session{user: u.Name, hash: u.Hash, began: now, used: now}
@@ -51,11 +51,11 @@ func (s *sessions) begin(u User, now time.Time) string {
 // makeRoom ends the session that was not used for the longest time, if there are too many. The caller holds mu.
 func (s *sessions) makeRoom(most int, of func(*session) bool) {
 	n, at := 0, [sha256.Size]byte{}
-	for key, is := range s.all {
-		if !of(is) {
+	for key, open := range s.all {
+		if !of(open) {
 			continue
 		}
-		if n++; n == 1 || is.used.Before(s.all[at].used) {
+		if n++; n == 1 || open.used.Before(s.all[at].used) {
 			at = key
 		}
 	}

@@ -42,8 +42,8 @@ func Reports(ctx context.Context, database string) (all map[int]Told, err error)
 		Shard int
 		Told
 	}](ctx, c, text)
-	for _, one := range list {
-		all[one.Shard] = one.Told
+	for _, row := range list {
+		all[row.Shard] = row.Told
 	}
 	if err != nil && !isUndefined(err) {
 		return nil, fmt.Errorf("read what the nodes report: %w", err)

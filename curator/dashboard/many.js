@@ -1,6 +1,6 @@
 // Changes settings in several host files at once: choose the files, say what changes, see the effect, save, undo.
 import { h, ask, committed, count, plural, table, notice, hostLink, button } from './page.js';
-import { onTheCrawl } from './edit.js';
+import { onTheCrawl } from './plan.js';
 
 const chosen = new Set(); // names of files
 const most = 500; // rows of the table
