@@ -45,6 +45,9 @@ func TestTheEstimatesAreBounded(t *testing.T) {
 	for n := range 250_000 {
 		h := uri.Host(fmt.Sprintf("h%d.invented.example", n))
 		e.Add(demand.Visit{Host: h, Started: now, Failed: true}, s)
+		if n%1000 > 0 {
+			continue
+		}
 		if got := stretchOf(&e, h); got != 1 {
 			t.Fatalf("the waits of %s are stretched by %g", h, got)
 		}

@@ -69,17 +69,18 @@ async function payloads(file, records) {
   let i = 0;
   for (let record; (record = await parser.parse()) !== null; i++) {
     const out = records[i];
-    if (record.httpHeaders && out.type !== "revisit") {
+    // warcio parses each response as HTTP, that of a look-up of a name too.
+    if (record.httpHeaders && out.contentType.startsWith("application/http")) {
       out.status = record.httpHeaders.statusline;
-      const body = await record.readFully(false);
-      const chunked = /chunked/i.test(record.httpHeaders.headers.get("Transfer-Encoding") ?? "");
-      const payload = chunked ? await new AsyncIterReader([body], null, true).readFully() : body;
-      out.payloadLength = payload.length;
-      out.computedPayload = digest(payload);
-      if (out.payloadDigest && out.payloadDigest !== out.computedPayload)
-        out.errors.push(`payload digest is ${out.computedPayload}`);
-    } else if (record.httpHeaders) {
-      out.status = record.httpHeaders.statusline;
+      if (out.type !== "revisit") {
+        const body = await record.readFully(false);
+        const chunked = /chunked/i.test(record.httpHeaders.headers.get("Transfer-Encoding") ?? "");
+        const payload = chunked ? await new AsyncIterReader([body], null, true).readFully() : body;
+        out.payloadLength = payload.length;
+        out.computedPayload = digest(payload);
+        if (out.payloadDigest && out.payloadDigest !== out.computedPayload)
+          out.errors.push(`payload digest is ${out.computedPayload}`);
+      }
     }
     await record.skipFully();
   }

@@ -17,6 +17,11 @@ var unracedGoroutines = map[string]string{
 	"cmd/arcrawl/main.go":    "it waits for a signal; what the daemon starts is watched in daemon, crawler and admin",
 	"cmd/arcrawl/profile.go": "it serves profiles, which nobody else reads",
 	"lab/sim/workers.go":     "each worker plays hosts of its own",
+
+	"internal/benchcrawl/bare.go":    "it measures processes, with each exchange on its own",
+	"internal/benchcrawl/process.go": "it watches a process",
+	"internal/benchcrawl/server.go":  "it serves pages that do not change",
+	"internal/demosite/serve.go":     "it serves a site that is a function of the time",
 }
 
 // TestWhatRunsWithoutTheRaceDetectorHasOneGoroutine checks the packages in the Makefile whose tests run without the
