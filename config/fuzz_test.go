@@ -25,7 +25,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		f.Add(text, text)
 	}
-	f.Add([]byte(everything+operator), []byte("[[wait]]\nmime = \".*\"\nmin = \"2h\"\n"))
+	f.Add([]byte(everything(f)+operator), []byte("[[wait]]\nmime = \".*\"\nmin = \"2h\"\n"))
 	f.Add([]byte(operator+"storage.hosts = \"hosts.d\"\r\n"), []byte("host = 'b.example:81'\nseeds.uris = ['http://b.example:81/']"))
 	for _, text := range []string{
 		"", "\ufeff[a]\r\nb = 1", "[politeness]\nmin_delay = \"2s\"\nmin_delay = 5", "[[wait]]\nmime = '.*'\nmin = \"5\"\n[wait.x]\n",

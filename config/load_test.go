@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	_ "embed"
 	"fmt"
 	"net/netip"
 	"os"
@@ -92,17 +91,22 @@ var plain = evaluators.Classic{
 	Initial: day, Min: time.Hour, Max: 28 * day, Unknown: 3 * day, ChangedFactor: 1.5, UnchangedFactor: 1.5,
 }
 
-// everything sets each key to a value other than its default.
-//
-//go:embed testdata/everything.toml
-var everything string
+// everything returns a text that sets each key to a value other than its default.
+func everything(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/everything.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
 
 // TestKeysReachTheirFields loads a configuration that sets nothing but a seed, and one that sets everything. The golden
 // files have all fields of both that are not zero.
 func TestKeysReachTheirFields(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"nothing": "[seeds]\nuris = [\"https://www.news.example/#top\"]\n", "everything": everything,
+		"nothing": "[seeds]\nuris = [\"https://www.news.example/#top\"]\n", "everything": everything(t),
 	} {
 		main := folder(t, map[string]string{
 			"arcrawl.toml": text + operator, "curators/sport.example.toml": "[politeness]\nvalence = 3\n",
@@ -344,7 +348,7 @@ func TestDigestDependsOnNamesAndBytes(t *testing.T) {
 func TestLoadIsRepeatable(t *testing.T) {
 	t.Parallel()
 	main := folder(t, map[string]string{
-		"arcrawl.toml": everything + operator, "curators/a.example.toml": "[[wait]]\nmime = \".*\"\nmin = \"2h\"\n", "curators/b.example.toml": "",
+		"arcrawl.toml": everything(t) + operator, "curators/a.example.toml": "[[wait]]\nmime = \".*\"\nmin = \"2h\"\n", "curators/b.example.toml": "",
 	})
 	first, err := config.Load(main)
 	if err != nil {
