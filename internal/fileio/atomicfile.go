@@ -1,4 +1,4 @@
-// Package fileio writes files atomically, and reads texts that may be compressed.
+// Package fileio writes files atomically, locks them ([Lock]), and reads texts that may be compressed.
 //
 // [Create], [Write] and [Edit] write files that appear under their names only when they are complete and synced to
 // disk.
