@@ -111,11 +111,10 @@ func (s *RequestSettings) Check(doc *schema.Document, path schema.Path) {
 	named := slices.ContainsFunc(s.SecretHeaders, func(h Header) bool {
 		return strings.EqualFold(h.Name, "Authorization")
 	})
+	two := s.Basic.IsSet() && s.Bearer.IsSet() || named && (s.Basic.IsSet() || s.Bearer.IsSet())
 	for _, name := range []string{"request.basic", "request.bearer"} {
-		two := s.Basic.IsSet() && s.Bearer.IsSet() || named && (s.Basic.IsSet() || s.Bearer.IsSet())
-		if at := path.Key(name); two && doc.Has(at) {
-			f := schema.Field{Doc: doc, Name: name, Path: at}
-			f.Fault("is the second value of the header field Authorization", "keep one of them, and set the other to \"\"")
+		if f, set := doc.Setting(path, name); set && two {
+			hidden(f, "is the second value of the header field Authorization", `keep one of them, and set the other to ""`)
 			return
 		}
 	}
