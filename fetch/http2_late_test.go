@@ -19,21 +19,18 @@ import (
 // TestDataOfAnEndedExchangeHasABound asks for a second page of a server that sends data of the first one without end.
 func TestDataOfAnEndedExchangeHasABound(t *testing.T) {
 	t.Parallel()
-	address, c := frames2(t, func(f *http2.Framer, k net.Conn, _ int) {
-		stream := asked2(f)
-		head2(t, f, stream, true, ":status", "200")
-		if asked2(f) != 0 {
-			flood(k, http2.FrameData, stream, make([]byte, 10_000))
+	address, c := frames2(t, func(s *server2) {
+		s.asked()
+		s.ok(true)
+		if first := s.stream; s.asked() {
+			s.flood(http2.FrameData, first, make([]byte, 10_000))
 		}
 	})
 	r := request2(t, address)
 	r.Limits = fetch.Limits{Headers: 5 * time.Second}
-	if got := get(t, c, r); got.Status != 200 {
-		t.Fatalf("the first page: status %d, %v", got.Status, got.Misfortune)
-	}
-	got := get(t, c, r)
-	if got.Status != fetch.NotHTTP || !strings.Contains(fmt.Sprint(got.Misfortune), "too much") {
-		t.Errorf("the second page: status %d, %v", got.Status, got.Misfortune)
+	get2(t, c, r, 200)
+	if got := get2(t, c, r, fetch.NotHTTP); !strings.Contains(fmt.Sprint(got.Misfortune), "too much") {
+		t.Errorf("the second page: %v", got.Misfortune)
 	}
 }
 
@@ -42,32 +39,25 @@ func TestDataOfAnEndedExchangeHasABound(t *testing.T) {
 func TestTheLateEndOfAWholeBodyIsNoReset(t *testing.T) {
 	t.Parallel()
 	resets := make(chan int, 1)
-	address, c := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
-		count, last := 0, uint32(0)
-		for {
-			got, err := f.ReadFrame()
-			if err != nil {
-				break
-			}
+	address, c := frames2(t, func(s *server2) {
+		count := 0
+		for got, err := s.ReadFrame(); err == nil; got, err = s.ReadFrame() {
 			switch got := got.(type) {
 			case *http2.RSTStreamFrame:
 				count++
 			case *http2.HeadersFrame:
-				if last != 0 {
-					_ = f.WriteData(last, true, nil)
+				if s.stream != 0 {
+					s.data(true, "")
 				}
-				last = got.StreamID
-				head2(t, f, last, false, ":status", "200", "content-length", "5")
-				_ = f.WriteData(last, false, []byte("hello"))
+				s.stream = got.StreamID
+				s.head(false, ":status", "200", "content-length", "5")
+				s.data(false, "hello")
 			}
 		}
 		resets <- count
 	})
 	for range 3 {
-		got := get(t, c, request2(t, address))
-		if text, err := contentOf(t, got); text != "hello" || err != nil || !got.Complete {
-			t.Errorf("got %q, complete %t, %v", text, got.Complete, err)
-		}
+		page2(t, c, address, "hello")
 	}
 	must(t, c.Close())
 	if n := <-resets; n != 0 {
@@ -80,30 +70,25 @@ func TestTheLateEndOfAWholeBodyIsNoReset(t *testing.T) {
 func TestAnEarlyHintDoesNotEndAForm(t *testing.T) {
 	t.Parallel()
 	const size = 100_000 // more than the first window
-	address, c := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
-		stream := asked2(f)
-		head2(t, f, stream, false, ":status", "103", "link", "</a.css>")
-		_ = f.WriteWindowUpdate(0, size)
-		_ = f.WriteWindowUpdate(stream, size)
+	address, c := frames2(t, func(s *server2) {
+		s.asked()
+		s.head(false, ":status", "103", "link", "</a.css>")
+		_ = s.WriteWindowUpdate(0, size)
+		_ = s.WriteWindowUpdate(s.stream, size)
 		received := 0
-		for {
-			got, err := f.ReadFrame()
-			if err != nil {
-				return
-			}
+		for got, err := s.ReadFrame(); err == nil; got, err = s.ReadFrame() {
 			if data, ok := got.(*http2.DataFrame); ok {
 				if received += len(data.Data()); data.StreamEnded() {
-					break
+					s.head(true, ":status", "200", "x-received", fmt.Sprint(received))
 				}
 			}
 		}
-		head2(t, f, stream, true, ":status", "200", "x-received", fmt.Sprint(received))
 	})
 	r := request2(t, address)
 	r.Form = bytes.Repeat([]byte("x"), size)
 	r.Limits = fetch.Limits{Headers: 5 * time.Second}
-	if got := get(t, c, r); got.Status != 200 || got.Header.Get("X-Received") != fmt.Sprint(size) {
-		t.Errorf("status %d, received %s, %v", got.Status, got.Header.Get("X-Received"), got.Misfortune)
+	if got := get2(t, c, r, 200); got.Header.Get("X-Received") != fmt.Sprint(size) {
+		t.Errorf("received %s", got.Header.Get("X-Received"))
 	}
 }
 
@@ -111,25 +96,18 @@ func TestAnEarlyHintDoesNotEndAForm(t *testing.T) {
 func TestAnAnswerBeforeTheFormIsSentResetsTheStream(t *testing.T) {
 	t.Parallel()
 	reset := make(chan bool, 1)
-	address, c := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
-		head2(t, f, asked2(f), true, ":status", "413")
-		for {
-			got, err := f.ReadFrame()
-			if err != nil {
-				reset <- false
-				return
-			}
-			if _, ok := got.(*http2.RSTStreamFrame); ok {
-				reset <- true
-				return
-			}
+	address, c := frames2(t, func(s *server2) {
+		s.asked()
+		s.head(true, ":status", "413")
+		isReset := false
+		for got, err := s.ReadFrame(); err == nil && !isReset; got, err = s.ReadFrame() {
+			_, isReset = got.(*http2.RSTStreamFrame)
 		}
+		reset <- isReset
 	})
 	r := request2(t, address)
 	r.Form = bytes.Repeat([]byte("x"), 100_000)
-	if got := get(t, c, r); got.Status != 413 {
-		t.Errorf("status %d, %v", got.Status, got.Misfortune)
-	}
+	get2(t, c, r, 413)
 	_ = c.Close()
 	if !<-reset {
 		t.Error("the server still waits for the rest of the form")
@@ -141,39 +119,25 @@ func TestAServerThatNoLongerKnowsHTTP2IsReached(t *testing.T) {
 	t.Parallel()
 	server, client := tlsConfigs(t)
 	address := serve(t, func(c net.Conn, n int) {
-		config := server.Clone()
 		switch n {
 		case 1:
-			config.NextProtos = []string{"other"}
+			begin2(t, c, n, server, "other", func(*server2) {})
 		case 2:
-			config.NextProtos = []string{"h2"}
+			begin2(t, c, n, server, "h2", func(s *server2) {
+				s.asked()
+				_ = s.WriteGoAway(s.stream, http2.ErrCodeNo, nil)
+				s.ok(true)
+				s.asked() // until the client closes the connection
+			})
+		default:
+			answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", true)(tls.Server(c, server), n)
 		}
-		secure := tls.Server(c, config)
-		defer secure.Close()
-		if secure.Handshake() != nil {
-			return
-		}
-		if n > 2 {
-			_, _ = secure.Read(make([]byte, 4096))
-			_, _ = io.WriteString(secure, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-			return
-		}
-		_, _ = io.ReadFull(secure, make([]byte, len(http2.ClientPreface)))
-		f := http2.NewFramer(secure, secure)
-		_ = f.WriteSettings()
-		stream := asked2(f)
-		_ = f.WriteGoAway(stream, http2.ErrCodeNo, nil)
-		head2(t, f, stream, true, ":status", "200")
-		asked2(f) // until the client closes the connection
 	})
 	c := newClient(t, fetch.Options{TLS: client})
 	r := fetch.Request{URI: parse(t, "https://"+address+"/")}
-	if got := get(t, c, r); got.Status != 200 || !got.HTTP2 {
-		t.Fatalf("at first: status %d, HTTP/2 %t, %v", got.Status, got.HTTP2, got.Misfortune)
-	}
-	for range 2 {
-		if got := get(t, c, r); got.Status != 200 || got.HTTP2 {
-			t.Errorf("then: status %d, HTTP/2 %t, %v", got.Status, got.HTTP2, got.Misfortune)
+	for _, is2 := range []bool{true, false, false} {
+		if got := get2(t, c, r, 200); got.HTTP2 != is2 {
+			t.Errorf("HTTP/2 %t, want %t", got.HTTP2, is2)
 		}
 	}
 }
@@ -196,12 +160,10 @@ func TestFieldsThatHTTP2ForbidsAreRepaired(t *testing.T) {
 		{":path", "/", ""},
 		{":status", "404", ""},
 	} {
-		address, client := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
-			for stream := asked2(f); stream != 0; stream = asked2(f) {
-				head2(t, f, stream, false, ":status", "200", "a", "1", c.name, c.value, "latin", "\xe9\t\xe8")
-				_ = f.WriteData(stream, true, []byte("news"))
-			}
-		})
+		address, client := frames2(t, each2(func(s *server2) {
+			s.head(false, ":status", "200", "a", "1", c.name, c.value, "latin", "\xe9\t\xe8")
+			s.data(true, "news")
+		}))
 		for range 2 {
 			got := get(t, client, request2(t, address))
 			text, err := contentOf(t, got)
@@ -222,16 +184,14 @@ func TestAnIdleConnectionIsLeftWhenTheVisitEnds(t *testing.T) {
 	took := rest
 	for try := 0; try < 3 && took >= rest; try++ {
 		sent := make(chan bool, 9)
-		address, c := frames2(t, func(f *http2.Framer, k net.Conn, _ int) {
-			stream := asked2(f)
-			head2(t, f, stream, true, ":status", "200")
-			_, _ = k.Write([]byte{0, 0, 8})
+		address, c := frames2(t, func(s *server2) {
+			s.asked()
+			s.ok(true)
+			_, _ = s.conn.Write([]byte{0, 0, 8})
 			sent <- true
-			_, _ = io.Copy(io.Discard, k)
+			_, _ = io.Copy(io.Discard, s.conn)
 		})
-		if got := get(t, c, request2(t, address)); got.Status != 200 {
-			t.Fatalf("at first: status %d, %v", got.Status, got.Misfortune)
-		}
+		get2(t, c, request2(t, address), 200)
 		<-sent
 		ctx, end := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		began := time.Now()
@@ -251,36 +211,24 @@ func TestAnIdleConnectionIsLeftWhenTheVisitEnds(t *testing.T) {
 // of a page, of the same stream or of the next one.
 func TestDataAfterTheEndOfAStreamIsIgnored(t *testing.T) {
 	t.Parallel()
-	for name, late := range map[string]func(f *http2.Framer, stream uint32){
-		"data":         func(f *http2.Framer, stream uint32) { _ = f.WriteData(stream, false, []byte("more")) },
-		"data and end": func(f *http2.Framer, stream uint32) { _ = f.WriteData(stream, true, []byte("more")) },
-		"a head":       func(f *http2.Framer, stream uint32) { head2(t, f, stream, true, ":status", "500") },
-		"a reset":      func(f *http2.Framer, stream uint32) { _ = f.WriteRSTStream(stream, http2.ErrCodeInternal) },
-		"a window":     func(f *http2.Framer, stream uint32) { _ = f.WriteWindowUpdate(stream, 100) },
+	for name, late := range map[string]func(s *server2){
+		"data":         func(s *server2) { s.data(false, "more") },
+		"data and end": func(s *server2) { s.data(true, "more") },
+		"a head":       func(s *server2) { s.head(true, ":status", "500") },
+		"a reset":      func(s *server2) { _ = s.WriteRSTStream(s.stream, http2.ErrCodeInternal) },
+		"a window":     func(s *server2) { _ = s.WriteWindowUpdate(s.stream, 100) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			address, c := frames2(t, func(in *http2.Framer, k net.Conn, _ int) {
-				for {
-					var together bytes.Buffer
-					f := http2.NewFramer(&together, nil)
-					stream := asked2(in)
-					if stream == 0 {
-						return
-					}
-					head2(t, f, stream, false, ":status", "200")
-					_ = f.WriteData(stream, true, []byte("news"))
-					late(f, stream)
-					if _, err := k.Write(together.Bytes()); err != nil {
-						return
-					}
-				}
-			})
+			address, c := frames2(t, each2(func(s *server2) {
+				s.batch(func(s *server2) {
+					s.ok(false)
+					s.data(true, "news")
+					late(s)
+				})
+			}))
 			for range 4 {
-				got := get(t, c, request2(t, address))
-				if text, err := contentOf(t, got); text != "news" || err != nil || got.Status != 200 || !got.Complete {
-					t.Errorf("status %d, %q, %v, complete %t, %v", got.Status, text, err, got.Complete, got.Misfortune)
-				}
+				page2(t, c, address, "news")
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,11 +36,19 @@ func site2(t *testing.T, handle http.HandlerFunc) (address string, c *fetch.Clie
 	return s.URL, newClient(t, fetch.Options{TLS: trust})
 }
 
+// server2 is a connection of a server that speaks HTTP/2.
+type server2 struct {
+	*http2.Framer
+	t      *testing.T
+	conn   net.Conn
+	n      int    // number of the connection, from 1
+	stream uint32 // of the last request
+}
+
 // frames2 runs handle for each connection over HTTP/2, after the preface and the first SETTINGS of both sides.
-func frames2(t *testing.T, handle func(f *http2.Framer, c net.Conn, n int)) (address string, c *fetch.Client) {
+func frames2(t *testing.T, handle func(s *server2)) (address string, c *fetch.Client) {
 	t.Helper()
 	server, client := tlsConfigs(t)
-	server.NextProtos = []string{"h2"}
 	refuse := server.Clone()
 	refuse.NextProtos = []string{"other"}
 	server.GetConfigForClient = func(h *tls.ClientHelloInfo) (*tls.Config, error) {
@@ -48,44 +57,70 @@ func frames2(t *testing.T, handle func(f *http2.Framer, c net.Conn, n int)) (add
 		}
 		return nil, nil
 	}
-	at := serve(t, func(c net.Conn, n int) {
-		secure := tls.Server(c, server)
-		defer secure.Close()
-		if secure.Handshake() != nil {
-			return
-		}
-		if _, err := io.ReadFull(secure, make([]byte, len(http2.ClientPreface))); err != nil {
-			return
-		}
-		f := http2.NewFramer(secure, secure)
-		if f.WriteSettings() == nil {
-			handle(f, secure, n)
-		}
-	})
+	at := serve(t, func(c net.Conn, n int) { begin2(t, c, n, server, "h2", handle) })
 	return "https://" + at + "/", newClient(t, fetch.Options{TLS: client})
 }
 
-// asked2 reads frames up to the next request, and returns its stream; 0 if the client has closed the connection.
-func asked2(f *http2.Framer) uint32 {
-	for {
-		got, err := f.ReadFrame()
-		if err != nil {
-			return 0
-		}
-		if h, ok := got.(*http2.HeadersFrame); ok {
-			return h.StreamID
+// begin2 begins a connection with HTTP/2, whatever TLS agrees on, and runs handle.
+func begin2(t *testing.T, c net.Conn, n int, config *tls.Config, protocol string, handle func(s *server2)) {
+	config = config.Clone()
+	config.NextProtos = []string{protocol}
+	secure := tls.Server(c, config)
+	defer secure.Close()
+	s := &server2{Framer: http2.NewFramer(secure, secure), t: t, conn: secure, n: n}
+	if secure.Handshake() != nil {
+		return
+	}
+	if _, err := io.ReadFull(secure, make([]byte, len(http2.ClientPreface))); err == nil && s.WriteSettings() == nil {
+		handle(s)
+	}
+}
+
+// each2 answers every request of a connection in the same way.
+func each2(answer func(s *server2)) func(s *server2) {
+	return func(s *server2) {
+		for s.asked() {
+			answer(s)
 		}
 	}
 }
 
-// head2 writes the head of an answer: pairs of names and values.
-func head2(t *testing.T, f *http2.Framer, stream uint32, end bool, pairs ...string) {
-	t.Helper()
-	if err := f.WriteHeaders(http2.HeadersFrameParam{
-		StreamID: stream, BlockFragment: block2(t, pairs...), EndHeaders: true, EndStream: end,
-	}); err != nil && !isClosed(err) {
-		t.Error(err)
+// asked reads frames up to the next request. It reports whether there is one before the client closes the connection.
+func (s *server2) asked() bool {
+	for {
+		got, err := s.ReadFrame()
+		if err != nil {
+			return false
+		}
+		if h, ok := got.(*http2.HeadersFrame); ok {
+			s.stream = h.StreamID
+			return true
+		}
 	}
+}
+
+// head writes the head of an answer: pairs of names and values.
+func (s *server2) head(end bool, pairs ...string) {
+	err := s.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: s.stream, BlockFragment: block2(s.t, pairs...), EndHeaders: true, EndStream: end,
+	})
+	if err != nil && !isClosed(err) {
+		s.t.Error(err)
+	}
+}
+
+// ok writes the head of a page.
+func (s *server2) ok(end bool) { s.head(end, ":status", "200") }
+
+// data writes a part of a body.
+func (s *server2) data(end bool, text string) { _ = s.WriteData(s.stream, end, []byte(text)) }
+
+// batch runs write, and sends all that it writes at once. It reports whether the connection is open.
+func (s *server2) batch(write func(s *server2)) bool {
+	var together bytes.Buffer
+	write(&server2{Framer: http2.NewFramer(&together, nil), t: s.t, stream: s.stream})
+	_, err := s.conn.Write(together.Bytes())
+	return err == nil
 }
 
 func block2(t *testing.T, pairs ...string) []byte {
@@ -109,28 +144,44 @@ func request2(t *testing.T, address string) fetch.Request {
 	return fetch.Request{URI: parse(t, address), HTTP: fetch.HTTP2}
 }
 
+// get2 makes an exchange, which must end with a status.
+func get2(t *testing.T, c *fetch.Client, r fetch.Request, status int) *fetch.Capture {
+	t.Helper()
+	got := get(t, c, r)
+	if got.Status != status || got.Repeat {
+		t.Errorf("status %d, repeat %t, %v; want %d", got.Status, got.Repeat, got.Misfortune, status)
+	}
+	return got
+}
+
+// page2 gets a page, which must have the given content.
+func page2(t *testing.T, c *fetch.Client, address, want string) {
+	t.Helper()
+	got := get2(t, c, request2(t, address), 200)
+	if text, err := contentOf(t, got); text != want || err != nil || !got.Complete || !got.HTTP2 {
+		t.Errorf("%d bytes, %.40q, %v, complete %t, %v", len(text), text, err, got.Complete, got.Misfortune)
+	}
+}
+
 // TestAnAnswerOverHTTP2HasTheFormOfHTTP1 requests pages over one connection: the order of the fields, repeated fields,
 // a status without a reason, and a coded body stay; nothing is added.
 func TestAnAnswerOverHTTP2HasTheFormOfHTTP1(t *testing.T) {
 	t.Parallel()
 	page := gzipped(t, strings.Repeat("news ", 100_000))
-	address, c := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
-		stream := asked2(f)
-		head2(t, f, stream, false, ":status", "103", "link", "</a.css>")
-		head2(t, f, stream, false, ":status", "299", "set-cookie", "b=2", "x-first", "1", "set-cookie", "a=1",
+	address, c := frames2(t, func(s *server2) {
+		s.asked()
+		s.head(false, ":status", "103", "link", "</a.css>")
+		s.head(false, ":status", "299", "set-cookie", "b=2", "x-first", "1", "set-cookie", "a=1",
 			"content-encoding", "gzip", "transfer-encoding", "chunked", "a-last", "z")
 		for left := page; left != ""; {
 			n := min(len(left), 300)
-			if err := f.WriteData(stream, false, []byte(left[:n])); err != nil {
-				t.Error(err)
-				return
-			}
+			s.data(false, left[:n])
 			left = left[n:]
 		}
-		head2(t, f, stream, true, "x-trailer", "1")
-		stream = asked2(f)
-		head2(t, f, stream, true, ":status", "404")
-		asked2(f)
+		s.head(true, "x-trailer", "1")
+		s.asked()
+		s.head(true, ":status", "404")
+		s.asked()
 	})
 	r := request2(t, address)
 	r.Header = []fetch.Field{{Name: "User-Agent", Value: "test"}}
@@ -159,11 +210,7 @@ func TestAnAnswerOverHTTP2HasTheFormOfHTTP1(t *testing.T) {
 func TestHTTP2IsUsedAsTheSettingSays(t *testing.T) {
 	t.Parallel()
 	both, c := site2(t, func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, r.Proto) })
-	only2, c2 := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
-		for stream := asked2(f); stream != 0; stream = asked2(f) {
-			head2(t, f, stream, true, ":status", "200")
-		}
-	})
+	only2, c2 := frames2(t, each2(func(s *server2) { s.ok(true) }))
 	server, trust := tlsConfigs(t)
 	only1 := serve(t, func(k net.Conn, n int) {
 		answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false)(tls.Server(k, server), n)
@@ -202,25 +249,13 @@ func TestAServerThatAnswersHTTP1WithFramesIsAskedAgain(t *testing.T) {
 	server, client := tlsConfigs(t)
 	server.NextProtos = nil
 	address := serve(t, func(c net.Conn, n int) {
-		config := server.Clone()
 		if n > 1 {
-			config.NextProtos = []string{"h2"}
-		}
-		secure := tls.Server(c, config)
-		defer secure.Close()
-		f := http2.NewFramer(secure, secure)
-		if secure.Handshake() != nil || f.WriteSettings() != nil {
+			begin2(t, c, n, server, "h2", each2(func(s *server2) { s.ok(true) }))
 			return
 		}
-		if n == 1 {
+		secure := tls.Server(c, server)
+		if http2.NewFramer(secure, nil).WriteSettings() == nil {
 			_, _ = io.Copy(io.Discard, secure)
-			return
-		}
-		if _, err := io.ReadFull(secure, make([]byte, len(http2.ClientPreface))); err != nil {
-			return
-		}
-		for stream := asked2(f); stream != 0; stream = asked2(f) {
-			head2(t, f, stream, true, ":status", "200")
 		}
 	})
 	c := newClient(t, fetch.Options{TLS: client})
@@ -229,8 +264,8 @@ func TestAServerThatAnswersHTTP1WithFramesIsAskedAgain(t *testing.T) {
 		t.Errorf("at first: repeat %t, status %d, %v", got.Repeat, got.Status, got.Misfortune)
 	}
 	for range 2 {
-		if got := get(t, c, r); got.Repeat || got.Status != 200 || !got.HTTP2 {
-			t.Errorf("then: repeat %t, status %d, %v", got.Repeat, got.Status, got.Misfortune)
+		if got := get2(t, c, r, 200); !got.HTTP2 {
+			t.Error("then: not over HTTP/2")
 		}
 	}
 }
@@ -268,10 +303,7 @@ func TestAMidfetchAbortResetsTheStream(t *testing.T) {
 		t.Errorf("the server sees: %v", err)
 	}
 	for range 2 {
-		got := get(t, c, request2(t, address+"/next"))
-		if text, err := contentOf(t, got); text != "next" || err != nil {
-			t.Errorf("after it: %q, %v", text, err)
-		}
+		page2(t, c, address+"/next", "next")
 	}
 	if mu.Lock(); len(from) != 1 {
 		t.Errorf("%d connections were made", len(from))
@@ -283,14 +315,14 @@ func TestAMidfetchAbortResetsTheStream(t *testing.T) {
 func TestABodyAtItsLimitResetsTheStream(t *testing.T) {
 	t.Parallel()
 	var connections atomic.Int64
-	address, c := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
+	address, c := frames2(t, func(s *server2) {
 		connections.Add(1)
-		for stream := asked2(f); stream != 0; stream = asked2(f) {
-			head2(t, f, stream, false, ":status", "200")
+		each2(func(s *server2) {
+			s.ok(false)
 			for range 10 {
-				_ = f.WriteData(stream, false, make([]byte, 10_000))
+				s.data(false, strings.Repeat("x", 10_000))
 			}
-		}
+		})(s)
 	})
 	for range 2 {
 		r := request2(t, address)
@@ -308,53 +340,44 @@ func TestABodyAtItsLimitResetsTheStream(t *testing.T) {
 // TestGOAWAYMeansTryAgain lets a server close a connection at each moment that matters.
 func TestGOAWAYMeansTryAgain(t *testing.T) {
 	t.Parallel()
-	for _, s := range []struct {
-		name string
-		// second answers the second request over the first connection
-		second func(f *http2.Framer, stream uint32)
+	for _, row := range []struct {
+		name   string
+		second func(s *server2) // answers the second request over the first connection
 		repeat bool
 		status int
 		want   string
 	}{
-		{"GOAWAY before the request was processed", func(f *http2.Framer, stream uint32) {
-			_ = f.WriteGoAway(stream-2, http2.ErrCodeNo, nil)
+		{"GOAWAY before the request was processed", func(s *server2) {
+			_ = s.WriteGoAway(s.stream-2, http2.ErrCodeNo, nil)
 		}, true, 0, ""},
-		{"a stream that is refused", func(f *http2.Framer, stream uint32) {
-			_ = f.WriteRSTStream(stream, http2.ErrCodeRefusedStream)
+		{"a stream that is refused", func(s *server2) {
+			_ = s.WriteRSTStream(s.stream, http2.ErrCodeRefusedStream)
 		}, true, 0, ""},
-		{"GOAWAY after the request was accepted", func(f *http2.Framer, stream uint32) {
-			_ = f.WriteGoAway(stream, http2.ErrCodeNo, nil)
-			head2(t, f, stream, true, ":status", "200")
+		{"GOAWAY after the request was accepted", func(s *server2) {
+			_ = s.WriteGoAway(s.stream, http2.ErrCodeNo, nil)
+			s.ok(true)
 		}, false, 200, ""},
-		{"a connection that ends", func(*http2.Framer, uint32) {}, true, 0, ""},
-		{"a stream that needs HTTP/1.1", func(f *http2.Framer, stream uint32) {
-			_ = f.WriteRSTStream(stream, http2.ErrCodeHTTP11Required)
+		{"a connection that ends", func(*server2) {}, true, 0, ""},
+		{"a stream that needs HTTP/1.1", func(s *server2) {
+			_ = s.WriteRSTStream(s.stream, http2.ErrCodeHTTP11Required)
 		}, false, fetch.ConnectionLost, `set fetch.http = "1.1"`},
 	} {
-		address, c := frames2(t, func(f *http2.Framer, k net.Conn, n int) {
-			for i := 1; ; i++ {
-				stream := asked2(f)
-				if stream == 0 {
+		address, c := frames2(t, func(s *server2) {
+			for i := 1; s.asked(); i++ {
+				if s.n == 1 && i == 2 {
+					row.second(s)
 					return
 				}
-				if n == 1 && i == 2 {
-					s.second(f, stream)
-					return
-				}
-				head2(t, f, stream, true, ":status", "200")
+				s.ok(true)
 			}
 		})
-		if got := get(t, c, request2(t, address)); got.Status != 200 {
-			t.Errorf("%s: at first: %d %v", s.name, got.Status, got.Misfortune)
-		}
+		get2(t, c, request2(t, address), 200)
 		got := get(t, c, request2(t, address))
-		if got.Repeat != s.repeat || !s.repeat && got.Status != s.status ||
-			!strings.Contains(fmt.Sprint(got.Misfortune), s.want) {
-			t.Errorf("%s: repeat %t, status %d, %v", s.name, got.Repeat, got.Status, got.Misfortune)
+		if got.Repeat != row.repeat || !row.repeat && got.Status != row.status ||
+			!strings.Contains(fmt.Sprint(got.Misfortune), row.want) {
+			t.Errorf("%s: repeat %t, status %d, %v", row.name, got.Repeat, got.Status, got.Misfortune)
 		}
-		if got = get(t, c, request2(t, address)); got.Status != 200 {
-			t.Errorf("%s: after it: %d %v", s.name, got.Status, got.Misfortune)
-		}
+		get2(t, c, request2(t, address), 200)
 	}
 }
 
@@ -363,155 +386,127 @@ func TestGOAWAYMeansTryAgain(t *testing.T) {
 func TestAnIdleConnectionThatWasClosedIsNotUsed(t *testing.T) {
 	t.Parallel()
 	closed := make(chan bool, 2)
-	address, c := frames2(t, func(f *http2.Framer, k net.Conn, n int) {
-		stream := asked2(f)
-		head2(t, f, stream, true, ":status", "200")
-		_ = f.WritePing(false, [8]byte{1})
-		if n == 1 {
-			_ = f.WriteGoAway(stream, http2.ErrCodeNo, nil)
+	address, c := frames2(t, func(s *server2) {
+		s.asked()
+		s.ok(true)
+		_ = s.WritePing(false, [8]byte{1})
+		if s.n == 1 {
+			_ = s.WriteGoAway(s.stream, http2.ErrCodeNo, nil)
 			closed <- true
 			return
 		}
-		asked2(f)
+		s.asked()
 	})
-	if got := get(t, c, request2(t, address)); got.Status != 200 {
-		t.Errorf("at first: %d %v", got.Status, got.Misfortune)
-	}
+	get2(t, c, request2(t, address), 200)
 	<-closed
 	time.Sleep(20 * time.Millisecond) // for the system, which passes the end on
-	if got := get(t, c, request2(t, address)); got.Status != 200 || got.Repeat {
-		t.Errorf("after it: %d, repeat %t, %v", got.Status, got.Repeat, got.Misfortune)
-	}
+	get2(t, c, request2(t, address), 200)
 }
 
 // TestFaultyHTTP2 lets servers break the protocol, flood and stall. Each exchange ends in time, with a status that says
 // what happened.
 func TestFaultyHTTP2(t *testing.T) {
 	t.Parallel()
-	ok := func(t *testing.T, f *http2.Framer, stream uint32) { head2(t, f, stream, false, ":status", "200") }
-	for _, s := range []struct {
+	endless := func(kind http2.FrameType, stream uint32, payload []byte) func(s *server2) {
+		return func(s *server2) { s.flood(kind, s.stream*stream, payload) }
+	}
+	head := func(pairs ...string) func(s *server2) { return func(s *server2) { s.head(true, pairs...) } }
+	for _, row := range []struct {
 		name      string
-		answer    func(t *testing.T, f *http2.Framer, c net.Conn, stream uint32)
+		answer    func(s *server2)
 		status    int
 		truncated fetch.Truncation
 		want      string // in the misfortune
 	}{
-		{"a head of HTTP/1.1", func(_ *testing.T, _ *http2.Framer, c net.Conn, _ uint32) {
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		{"a head of HTTP/1.1", func(s *server2) {
+			_, _ = io.WriteString(s.conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 		}, fetch.NotHTTP, "", "not HTTP"},
-		{"no status", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			head2(t, f, stream, true, "a", "b")
-		}, fetch.NotHTTP, "", "status"},
-		{"a status of two digits", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			head2(t, f, stream, true, ":status", "20")
-		}, fetch.NotHTTP, "", "status"},
-		{"switching protocols", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			head2(t, f, stream, true, ":status", "101")
-		}, fetch.NotHTTP, "", "status"},
-		{"a pushed page", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			_ = f.WritePushPromise(http2.PushPromiseParam{
-				StreamID: stream, PromiseID: 2, BlockFragment: block2(t, ":path", "/"), EndHeaders: true,
+		{"no status", head("a", "b"), fetch.NotHTTP, "", "status"},
+		{"a status of two digits", head(":status", "20"), fetch.NotHTTP, "", "status"},
+		{"switching protocols", head(":status", "101"), fetch.NotHTTP, "", "status"},
+		{"a pushed page", func(s *server2) {
+			_ = s.WritePushPromise(http2.PushPromiseParam{
+				StreamID: s.stream, PromiseID: 2, BlockFragment: block2(s.t, ":path", "/"), EndHeaders: true,
 			})
 		}, fetch.NotHTTP, "", "pushes"},
-		{"a stream that was not asked for", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			head2(t, f, stream+2, true, ":status", "200")
-		}, fetch.NotHTTP, "", "not asked for"},
-		{"data before the head", func(_ *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			_ = f.WriteData(stream, true, []byte("news"))
-		}, fetch.NotHTTP, "", "status"},
-		{"a head that is too long", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			head2(t, f, stream, true, ":status", "200", "x", strings.Repeat("y", 12_000))
-		}, fetch.NotHTTP, "", "too long"},
-		{"a small block that becomes a long head", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			pairs := []string{":status", "200"}
-			for range 4000 {
-				pairs = append(pairs, "x", strings.Repeat("y", 3000))
-			}
-			head2(t, f, stream, true, pairs...)
-		}, fetch.NotHTTP, "", ""},
-		{"endless CONTINUATION", func(t *testing.T, f *http2.Framer, c net.Conn, stream uint32) {
-			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block2(t, ":status", "200")})
-			flood(c, http2.FrameContinuation, stream, nil)
+		{"a stream that was not asked for", func(s *server2) { s.stream += 2; s.ok(true) }, fetch.NotHTTP, "", "not asked for"},
+		{"data before the head", func(s *server2) { s.data(true, "news") }, fetch.NotHTTP, "", "status"},
+		{"a head that is too long", head(":status", "200", "x", strings.Repeat("y", 12_000)), fetch.NotHTTP, "", "too long"},
+		{
+			"a small block that becomes a long head",
+			head(append([]string{":status", "200"}, slices.Repeat([]string{"x", strings.Repeat("y", 3000)}, 4000)...)...),
+			fetch.NotHTTP, "", "",
+		},
+		{"endless CONTINUATION", func(s *server2) {
+			_ = s.WriteHeaders(http2.HeadersFrameParam{StreamID: s.stream, BlockFragment: block2(s.t, ":status", "200")})
+			s.flood(http2.FrameContinuation, s.stream, nil)
 		}, fetch.NotHTTP, "", "too much"},
-		{"endless SETTINGS", func(_ *testing.T, _ *http2.Framer, c net.Conn, _ uint32) {
-			flood(c, http2.FrameSettings, 0, nil)
-		}, fetch.NotHTTP, "", "too much"},
-		{"endless PING", func(_ *testing.T, _ *http2.Framer, c net.Conn, _ uint32) {
-			flood(c, http2.FramePing, 0, make([]byte, 8))
-		}, fetch.NotHTTP, "", "too much"},
-		{"endless heads", func(t *testing.T, _ *http2.Framer, c net.Conn, stream uint32) {
-			flood(c, http2.FrameHeaders, stream, block2(t, ":status", "103"))
-		}, fetch.NotHTTP, "", "too much"},
-		{"endless frames of an unknown kind", func(_ *testing.T, _ *http2.Framer, c net.Conn, _ uint32) {
-			flood(c, 0xee, 0, make([]byte, 10_000))
-		}, fetch.NotHTTP, "", "too much"},
-		{"a frame that is too long", func(_ *testing.T, _ *http2.Framer, c net.Conn, stream uint32) {
-			_, _ = c.Write(frame2(http2.FrameHeaders, stream, make([]byte, 100_000)))
+		{"endless SETTINGS", endless(http2.FrameSettings, 0, nil), fetch.NotHTTP, "", "too much"},
+		{"endless PING", endless(http2.FramePing, 0, make([]byte, 8)), fetch.NotHTTP, "", "too much"},
+		{"endless heads", endless(http2.FrameHeaders, 1, block2(t, ":status", "103")), fetch.NotHTTP, "", "too much"},
+		{"endless frames of an unknown kind", endless(0xee, 0, make([]byte, 10_000)), fetch.NotHTTP, "", "too much"},
+		{"a frame that is too long", func(s *server2) {
+			_, _ = s.conn.Write(frame2(http2.FrameHeaders, s.stream, make([]byte, 100_000)))
 		}, fetch.NotHTTP, "", "too large"},
-		{"windows that overflow", func(_ *testing.T, f *http2.Framer, _ net.Conn, _ uint32) {
-			_ = f.WriteWindowUpdate(0, 1<<31-1)
-		}, fetch.NotHTTP, "", "window"},
-		{"a stream that is reset", func(_ *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			_ = f.WriteRSTStream(stream, http2.ErrCodeInternal)
+		{"windows that overflow", func(s *server2) { _ = s.WriteWindowUpdate(0, 1<<31-1) }, fetch.NotHTTP, "", "window"},
+		{"a stream that is reset", func(s *server2) {
+			_ = s.WriteRSTStream(s.stream, http2.ErrCodeInternal)
 		}, fetch.ConnectionLost, "", "INTERNAL_ERROR"},
-		{"no answer", func(_ *testing.T, _ *http2.Framer, c net.Conn, _ uint32) {
-			_, _ = io.Copy(io.Discard, c)
-		}, fetch.TimedOut, "", "timed out"},
-		{"empty data without end", func(t *testing.T, f *http2.Framer, c net.Conn, stream uint32) {
-			ok(t, f, stream)
-			flood(c, http2.FrameData, stream, nil)
+		{"no answer", func(s *server2) { _, _ = io.Copy(io.Discard, s.conn) }, fetch.TimedOut, "", "timed out"},
+		{"empty data without end", func(s *server2) {
+			s.ok(false)
+			s.flood(http2.FrameData, s.stream, nil)
 		}, 200, fetch.TruncatedDisconnect, "too much"},
-		{"PING instead of the body", func(t *testing.T, f *http2.Framer, c net.Conn, stream uint32) {
-			ok(t, f, stream)
-			flood(c, http2.FramePing, 0, make([]byte, 8))
+		{"PING instead of the body", func(s *server2) {
+			s.ok(false)
+			s.flood(http2.FramePing, 0, make([]byte, 8))
 		}, 200, fetch.TruncatedDisconnect, "too much"},
-		{"a body that is reset", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			ok(t, f, stream)
-			_ = f.WriteData(stream, false, []byte("new"))
-			_ = f.WriteRSTStream(stream, http2.ErrCodeInternal)
+		{"a body that is reset", func(s *server2) {
+			s.ok(false)
+			s.data(false, "new")
+			_ = s.WriteRSTStream(s.stream, http2.ErrCodeInternal)
 		}, 200, fetch.TruncatedDisconnect, "INTERNAL_ERROR"},
-		{"a body that is shorter than announced", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			head2(t, f, stream, false, ":status", "200", "content-length", "10")
-			_ = f.WriteData(stream, true, []byte("new"))
+		{"a body that is shorter than announced", func(s *server2) {
+			s.head(false, ":status", "200", "content-length", "10")
+			s.data(true, "new")
 		}, 200, fetch.TruncatedDisconnect, "EOF"},
-		{"a body that is longer than announced", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			head2(t, f, stream, false, ":status", "200", "content-length", "3")
-			_ = f.WriteData(stream, true, []byte("news"))
+		{"a body that is longer than announced", func(s *server2) {
+			s.head(false, ":status", "200", "content-length", "3")
+			s.data(true, "news")
 		}, 200, fetch.TruncatedDisconnect, "longer than its Content-Length of 3 bytes"},
-		{"a body where none is announced", func(t *testing.T, _ *http2.Framer, c net.Conn, stream uint32) {
-			var together bytes.Buffer
-			f := http2.NewFramer(&together, nil)
-			head2(t, f, stream, false, ":status", "200", "content-length", "0")
-			_ = f.WriteData(stream, true, []byte("news"))
-			_, _ = c.Write(together.Bytes())
+		{"a body where none is announced", func(s *server2) {
+			s.batch(func(s *server2) {
+				s.head(false, ":status", "200", "content-length", "0")
+				s.data(true, "news")
+			})
 		}, 200, fetch.TruncatedDisconnect, "longer than its Content-Length of 0 bytes"},
-		{"a body that ends with the connection", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
-			ok(t, f, stream)
-			_ = f.WriteData(stream, false, []byte("new"))
+		{"a body that ends with the connection", func(s *server2) {
+			s.ok(false)
+			s.data(false, "new")
 		}, 200, fetch.TruncatedDisconnect, ""},
-		{"a body that stalls", func(t *testing.T, f *http2.Framer, c net.Conn, stream uint32) {
-			ok(t, f, stream)
-			_ = f.WriteData(stream, false, []byte("new"))
-			_, _ = io.Copy(io.Discard, c)
+		{"a body that stalls", func(s *server2) {
+			s.ok(false)
+			s.data(false, "new")
+			_, _ = io.Copy(io.Discard, s.conn)
 		}, 200, fetch.TruncatedTime, ""},
 	} {
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			address, c := frames2(t, func(f *http2.Framer, k net.Conn, _ int) {
-				if stream := asked2(f); stream != 0 {
-					s.answer(t, f, k, stream)
+			address, c := frames2(t, func(s *server2) {
+				if s.asked() {
+					row.answer(s)
 				}
 			})
 			r := request2(t, address)
 			r.Limits = fetch.Limits{Headers: time.Minute, Body: time.Minute, MaxHead: 10_000}
-			if strings.Contains(s.name, "stall") || strings.Contains(s.name, "no answer") {
+			if strings.Contains(row.name, "stall") || strings.Contains(row.name, "no answer") {
 				r.Limits.Headers, r.Limits.Body = 200*time.Millisecond, 200*time.Millisecond
 			}
 			got := get(t, c, r)
-			if got.Status != s.status || got.Truncated != s.truncated ||
-				!strings.Contains(fmt.Sprint(got.Misfortune), s.want) || got.Misfortune == nil {
+			if got.Status != row.status || got.Truncated != row.truncated ||
+				!strings.Contains(fmt.Sprint(got.Misfortune), row.want) || got.Misfortune == nil {
 				t.Errorf("status %d, truncated %q, %v; want %d, %q, %q",
-					got.Status, got.Truncated, got.Misfortune, s.status, s.truncated, s.want)
+					got.Status, got.Truncated, got.Misfortune, row.status, row.truncated, row.want)
 			}
 		})
 	}
@@ -529,11 +524,11 @@ func frame2(kind http2.FrameType, stream uint32, payload []byte) []byte {
 }
 
 // flood sends the same frame until the client closes the connection.
-func flood(c net.Conn, kind http2.FrameType, stream uint32, payload []byte) {
+func (s *server2) flood(kind http2.FrameType, stream uint32, payload []byte) {
 	many := bytes.Repeat(frame2(kind, stream, payload), 1+10_000/(9+len(payload)))
-	go func() { _, _ = io.Copy(io.Discard, c) }()
+	go func() { _, _ = io.Copy(io.Discard, s.conn) }()
 	for {
-		if _, err := c.Write(many); err != nil {
+		if _, err := s.conn.Write(many); err != nil {
 			return
 		}
 	}
@@ -543,19 +538,17 @@ func flood(c net.Conn, kind http2.FrameType, stream uint32, payload []byte) {
 // is too slow.
 func TestABodyOverHTTP2ComesInTime(t *testing.T) {
 	t.Parallel()
-	address, c := frames2(t, func(f *http2.Framer, k net.Conn, _ int) {
-		for stream := asked2(f); stream != 0; stream = asked2(f) {
-			head2(t, f, stream, false, ":status", "200")
-			part := frame2(http2.FrameData, stream, bytes.Repeat([]byte("x"), 1000))
-			for pos := 0; pos < len(part); pos += 200 {
-				if _, err := k.Write(part[pos:min(pos+200, len(part))]); err != nil {
-					return
-				}
-				time.Sleep(150 * time.Millisecond)
+	address, c := frames2(t, each2(func(s *server2) {
+		s.ok(false)
+		part := frame2(http2.FrameData, s.stream, bytes.Repeat([]byte("x"), 1000))
+		for pos := 0; pos < len(part); pos += 200 {
+			if _, err := s.conn.Write(part[pos:min(pos+200, len(part))]); err != nil {
+				return
 			}
-			_ = f.WriteData(stream, true, nil)
+			time.Sleep(150 * time.Millisecond)
 		}
-	})
+		s.data(true, "")
+	}))
 	r := request2(t, address)
 	r.Limits.Grace, r.Limits.MinRate = 500*time.Millisecond, 1
 	if got := get(t, c, r); !got.Complete || got.PayloadSize != 1000 {
@@ -592,9 +585,6 @@ func TestALargeBodyOverHTTP2(t *testing.T) {
 	want := strings.Repeat("0123456789abcdef", 1<<18)
 	address, c := site2(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, want) })
 	for range 3 {
-		got := get(t, c, request2(t, address))
-		if text, err := contentOf(t, got); text != want || err != nil || !got.Complete || !got.HTTP2 {
-			t.Errorf("%d bytes, %v, complete %t", len(text), err, got.Complete)
-		}
+		page2(t, c, address, want)
 	}
 }
