@@ -1,13 +1,255 @@
 package evaluators
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"testing/quick"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
+
+var lookAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// seen plays usual visits an hour apart. Each letter is one of them: c changed, u unchanged, ? unknown.
+func seen(l Look, states string, wait time.Duration) (Look, bool) {
+	look := false
+	letters := map[rune]State{'c': Changed, 'u': Unchanged, '?': Unknown}
+	for i, letter := range states {
+		state := letters[letter]
+		w := Wait{Interval: wait}
+		l, look = SecondLook{}.Due(l, state, w, lookAt.Add(time.Duration(i)*time.Hour))
+	}
+	return l, look
+}
+
+func TestAPageIsLookedAtTwiceAfterFiveChangesInARow(t *testing.T) {
+	t.Parallel()
+	live := Look{Finding: Live, Since: lookAt.Add(-59 * 24 * time.Hour)}
+	old := Look{Finding: Live, Since: lookAt.Add(-61 * 24 * time.Hour)}
+	restless := Look{Finding: Restless, Since: lookAt}
+	for _, c := range []struct {
+		name   string
+		before Look
+		states string
+		wait   time.Duration
+		look   bool
+	}{
+		{"four changes", Look{}, "cccc", time.Hour, false},
+		{"five changes", Look{}, "ccccc", time.Hour, true},
+		{"an unchanged visit begins again", Look{}, "ccccucccc", time.Hour, false},
+		{"an unknown state changes nothing", Look{}, "cccc??c", time.Hour, true},
+		{"visited every two hours", Look{}, "ccccc", 2 * time.Hour, false},
+		{"live for less than sixty days", live, "ccccc", time.Hour, false},
+		{"live for more", old, "ccccc", time.Hour, true},
+		{"restless: the ninth visit", restless, "ccccccccc", 24 * time.Hour, false},
+		{"restless: the tenth visit", restless, "cccccccccc", 24 * time.Hour, true},
+	} {
+		l, look := seen(c.before, c.states, c.wait)
+		last := lookAt.Add(time.Duration(len(c.states)-1) * time.Hour)
+		if look != c.look || look && (l.Open != 1 || !l.Planned.Equal(last.Add(c.wait))) {
+			t.Errorf("%s: look = %v, %+v", c.name, look, l)
+		}
+	}
+	restless.Visits, restless.Row = 3, 9
+	if l, look := seen(restless, "u", 24*time.Hour); look || l.Finding != NoFinding || l.Row != 0 {
+		t.Errorf("a restless page that stays the same: look = %v, %+v", look, l)
+	}
+	// The budget of a host stretches waits. That does not make a page quiet.
+	w := Wait{Interval: 50 * time.Hour, Estimate: Estimate{Stretch: 100}}
+	if _, look := (SecondLook{}).Due(Look{Row: 4}, Changed, w, lookAt); !look {
+		t.Error("a page that would be visited every half hour is not looked at twice")
+	}
+}
+
+func TestAPageIsRestlessIfTwoSecondLooksDiffer(t *testing.T) {
+	t.Parallel()
+	open := Look{Row: 5, Open: 1, Planned: lookAt.Add(time.Hour)}
+	silenced := open
+	silenced.View, silenced.Silencer = SeenSilenced, "s#clock"
+	recheck := Look{
+		Row: 250, Open: 1, Visits: 10, Finding: Restless, Since: lookAt.Add(-240 * time.Hour), Planned: lookAt,
+	}
+	for _, c := range []struct {
+		name    string
+		before  Look
+		found   []Outcome
+		finding Finding
+		row     int
+		again   bool
+	}{
+		{"the same", open, []Outcome{LookSame}, Live, 0, false},
+		{"one look differs", open, []Outcome{LookDiffers}, NoFinding, 5, true},
+		{"the second is the same", open, []Outcome{LookDiffers, LookSame}, Live, 0, false},
+		{"both differ", open, []Outcome{LookDiffers, LookDiffers}, Restless, 5, false},
+		{"a reader sees the same", open, []Outcome{LookNoisy}, Live, 0, false},
+		{"a reader sees the same under rules", silenced, []Outcome{LookNoisy}, NoFinding, 0, false},
+		{"no answer", open, []Outcome{LookFailed}, NoFinding, 0, false},
+		{"still restless", recheck, []Outcome{LookDiffers}, Restless, 250, false},
+		{"not restless any more", recheck, []Outcome{LookSame}, Live, 0, false},
+	} {
+		l, again := c.before, false
+		for _, o := range c.found {
+			l, again = SecondLook{}.Closed(l, o, lookAt)
+		}
+		if l.Finding != c.finding || l.Row != c.row || again != c.again || again != (l.Open > 0) || !again && l.Visits != 0 {
+			t.Errorf("%s: %+v, another look: %v", c.name, l, again)
+		}
+	}
+}
+
+// A page that shows the time is the same at a second look, and different a minute later.
+func TestAPageThatShowsTheTimeIsFetchedOnceMore(t *testing.T) {
+	t.Parallel()
+	clock := SecondLook{Clock: ClockLook}
+	planned := lookAt.Add(time.Hour)
+	silenced := Look{Row: 5, Open: 3, Planned: planned, View: SeenSilenced, Silencer: "s#clock"}
+	look, again := clock.Closed(Look{Row: 5, Open: 1, Planned: planned}, LookSame, lookAt)
+	if !again || !look.IsForClock() || look.Finding != NoFinding {
+		t.Errorf("the same at the second look: %+v, another look: %v", look, again)
+	}
+	for _, c := range []struct {
+		name    string
+		before  Look
+		found   Outcome
+		finding Finding
+	}{
+		{"the same", look, LookSame, Live},
+		{"more than the time differs", look, LookDiffers, Live},
+		{"no answer", look, LookFailed, Live},
+		{"nothing but the time differs", silenced, LookNoisy, NoFinding},
+	} {
+		l, again := clock.Closed(c.before, c.found, lookAt.Add(clock.Clock))
+		if again || l.Open != 0 || l.Finding != c.finding || l.Row != 0 {
+			t.Errorf("%s: %+v, another look: %v", c.name, l, again)
+		}
+	}
+	restless := Look{Finding: Restless, Open: 1, Visits: 10, Planned: planned}
+	if l, again := clock.Closed(restless, LookSame, lookAt); again || l.Finding != Live {
+		t.Errorf("a restless page that stays the same: %+v, another look: %v", l, again)
+	}
+}
+
+// A curator's longest wait is kept. A crowded host visits restless pages less often, as all others.
+func TestRestlessPagesAreVisitedDailyUnlessACuratorSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	entry := func(longest time.Duration) WaitEvaluator {
+		return WaitEvaluator{Name: "all", Rule: Learned{Max: longest}}
+	}
+	for _, c := range []struct {
+		name    string
+		second  SecondLook
+		entry   WaitEvaluator
+		stretch float64
+		want    string // the wait, the factor by which it is stretched, and the reason
+	}{
+		{"by default", SecondLook{}, entry(0), 0, "24h0m0s 0 24h"},
+		{"a setting", SecondLook{Every: 6 * hour}, entry(0), 0, "6h0m0s 0 6h"},
+		{"a shorter max", SecondLook{}, entry(5 * hour), 0, "5h0m0s 0 24h (max 5h)"},
+		{"a host that is not crowded", SecondLook{}, entry(0), 1, "24h0m0s 0 24h"},
+		{"a crowded host", SecondLook{}, entry(0), 3, "72h0m0s 3 24h, stretched × 3 as the host cannot carry more"},
+		{"a crowded host with a max", SecondLook{}, entry(2 * day), 3, "48h0m0s 2 24h, stretched × 3 as the host cannot carry more"},
+		{"a crowded host with a shorter max", SecondLook{}, entry(5 * hour), 3, "5h0m0s 1 24h, stretched × 3 as the host cannot carry more (max 5h)"},
+		{"an entry without a rule", SecondLook{Every: 100 * day}, WaitEvaluator{}, 0, "2160h0m0s 0 100d (max 90d)"},
+	} {
+		w := c.second.RestlessWait(c.entry, c.stretch)
+		reason, ok := strings.CutPrefix(w.Reason, "restless: differs at each fetch, so it is visited once in ")
+		if got := fmt.Sprintf("%s %g %s", w.Interval, w.Stretch, reason); got != c.want || !ok || w.PerDay != 0 {
+			t.Errorf("%s: %s, want %s: %+v", c.name, got, c.want, w)
+		}
+	}
+}
+
+func TestSecondLooksApplyToRulesWithATarget(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rule Rule
+		want bool
+	}{
+		{Learned{}, true},
+		{Target{}, true},
+		{Classic{}, false},
+		{Fixed{}, false},
+	} {
+		entry := WaitEvaluator{Rule: c.rule}
+		off := SecondLook{Off: true}
+		if got := (SecondLook{}).Applies(entry); got != c.want || off.Applies(entry) {
+			t.Errorf("%T: %v", c.rule, got)
+		}
+	}
+}
+
+func TestALookIsReadAsItWasStored(t *testing.T) {
+	t.Parallel()
+	back := func(row, open, finding, visits, view uint8, since, planned, rules uint32, sums [2]uint64) bool {
+		l := Look{
+			Row: int(row), Open: int(open), Visits: int(visits), Since: time.Unix(int64(since)+1, 0).UTC(), Sums: sums,
+			Finding: Finding(finding % 3), View: View(view % 3),
+		}
+		if open > 0 {
+			l.Planned = time.Unix(int64(planned)+1, 0).UTC()
+		}
+		if sums != [2]uint64{} {
+			l.Rules = rules
+		}
+		if view%4 == 3 {
+			l.View, l.Silencer = SeenSilenced, "s#clock"+strings.Repeat("x", int(visits))
+		}
+		stored := l.Bytes()
+		got, err := LookOf(stored)
+		for n := range len(stored) {
+			_, _ = LookOf(stored[:n]) // must not panic
+		}
+		return err == nil && len(stored) <= 42+len(l.Silencer) && cmp.Equal(got, l)
+	}
+	if err := quick.Check(back, nil); err != nil {
+		t.Error(err)
+	}
+	if (Look{}).Bytes() != "" {
+		t.Error("the zero value takes room")
+	}
+	zeros := strings.Repeat("\x00", 4)
+	for _, damaged := range []string{"x", "\x01", "\x01\x07\x00\x00" + zeros, "\x01\x00\x00\x02" + zeros, "\x01\x00\x00\x01" + zeros, "\x01\x00\x03\x04" + zeros + "\x09s#a"} {
+		if l, err := LookOf(damaged); err == nil {
+			t.Errorf("%q is read as %+v", damaged, l)
+		}
+	}
+}
+
+func TestRestlessReadsTheLastDigests(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, visits, want string }{
+		{"another content each time", "abcdefghij", "changed at each of the last 8 visits"},
+		{"five visits are enough", "abcde", "changed at each of the last 5 visits"},
+		{"four are not", "abcd", ""},
+		{"two versions in turn", "abababab", "goes back and forth between 2 versions"},
+		{"two versions without order", "abbaabab", "goes back and forth between 2 versions"},
+		{"an occasional edit", "aaabbbcc", ""},
+		{"a page that was moved back once", "aabbbbaa", ""},
+		{"the same always", "aaaaaaaa", ""},
+		{"restless once, quiet now", "abcdefghhhhhhhh", ""},
+	} {
+		var r Ring
+		for _, c := range row.visits {
+			r = r.Push(digest.Of([]byte(string(c))))
+		}
+		if got := r.Restless(); got != row.want {
+			t.Errorf("%s: %q, want %q", row.name, got, row.want)
+		}
+		if RingOf(r.Bytes()) != r {
+			t.Errorf("%s: %v is not read back", row.name, r)
+		}
+	}
+	if r := (Ring{}).Push(digest.Digest{}); r != (Ring{}) || len(r.Bytes()) != 0 {
+		t.Errorf("no digest fills the ring: %v", r)
+	}
+	if r := RingOf([]byte{1, 2, 3}); r != (Ring{}) {
+		t.Errorf("a cut ring is read: %v", r)
+	}
+}
 
 func sum(content string) digest.Comparison { return digest.Comparison{Sum: digest.Of([]byte(content))} }
 
@@ -132,5 +374,62 @@ func TestNearDuplicatesAreUnchangedWithinTheTolerance(t *testing.T) {
 		if v.State != row.state || v.Near != row.near {
 			t.Errorf("%s: %+v", row.name, v)
 		}
+	}
+}
+
+func TestDayWritesItsCounts(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]Day{
+		"412 versions seen of some 503 (82 %), 2.3 requests each": {Requests: 950, Seen: 412, Versions: 503.2},
+		"412 versions seen of some 503 (82 %, probably 60 to 93 %), 2.3 requests each": {
+			Requests: 950, Seen: 412, Versions: 503.2, Odds: Odds{Visits: 950, Found: 412, Again: 178, Expected: 412},
+		},
+		"3 versions seen of some 3 (100 %), 1.0 requests each": {Requests: 3, Seen: 3, Versions: 1},
+		"no version seen with 7 requests":                      {Requests: 7},
+	} {
+		if got := d.Captured().String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// A host missed 100 of 500 versions by the model. What visits found says whether that is too many or too few.
+func TestWhatVisitsFoundCorrectsTheEstimate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		odds      Odds
+		low, high float64 // bounds of the estimated number of missed versions
+	}{
+		"nothing was expected":         {Odds{}, 100, 100},
+		"as expected":                  {Odds{Visits: 1000, Found: 400, Again: 160, Expected: 400}, 99, 101},
+		"changes come at even times":   {Odds{Visits: 800, Found: 400, Again: 150, Expected: 330}, 45, 60},
+		"changes come in bursts":       {Odds{Visits: 1300, Found: 400, Again: 220, Expected: 400}, 170, 185},
+		"nearly all visits find one":   {Odds{Visits: 405, Found: 400, Again: 396, Expected: 390}, 90, 105},
+		"a few visits change little":   {Odds{Visits: 3, Found: 2, Again: 1, Expected: 1}, 65, 100},
+		"the correction has its bound": {Odds{Visits: 5000, Found: 400, Again: 400, Expected: 900}, 300, 300},
+	} {
+		got := Day{Requests: 1000, Seen: 400, Versions: 500, Odds: c.odds}.Captured()
+		if got.Missed < c.low || got.Missed > c.high {
+			t.Errorf("%s: %.1f versions missed, want %g to %g", name, got.Missed, c.low, c.high)
+		}
+		low, high, ok := got.Range()
+		if ok != (c.odds.Visits > 0) || ok && !(low < got.Share() && got.Share() < high) {
+			t.Errorf("%s: %.3f, between %.3f and %.3f: %t", name, got.Share(), low, high, ok)
+		}
+	}
+}
+
+func TestTheBoundsOfManyHostsAreCloser(t *testing.T) {
+	t.Parallel()
+	odds := Odds{Visits: 1000, Found: 400, Again: 160, Expected: 400}
+	one := Day{Seen: 400, Versions: 500, Odds: odds}
+	var all Captured
+	for range 25 {
+		all = all.Plus(one.Captured())
+	}
+	low, high, _ := one.Captured().Range()
+	lowest, highest, ok := all.Range()
+	if !ok || highest-lowest > (high-low)/4 || !(lowest < all.Share() && all.Share() < highest) {
+		t.Errorf("one host %.3f to %.3f, 25 hosts %.3f to %.3f", low, high, lowest, highest)
 	}
 }

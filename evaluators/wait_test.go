@@ -376,19 +376,3 @@ func BenchmarkDecision(b *testing.B) {
 		stack.Next(WaitInput{MIME: "application/pdf", State: v.State, First: v.First, Previous: 90 * hour})
 	}
 }
-
-// BenchmarkLearnedDecision measures a learned decision. It should be negligible next to the fetch: 20 µs at most.
-func BenchmarkLearnedDecision(b *testing.B) {
-	s := Stack{{Rule: Learned{}}}
-	in := WaitInput{First: true, State: Changed, Evidence: Evidence{At: january, Born: january}}
-	for i := range 100 {
-		w := s.Next(in)
-		in = WaitInput{
-			State: Unchanged + State(i%2), Evidence: Evidence{At: in.At.Add(w.Interval), Memory: w.Memory},
-		}
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		s.Next(in)
-	}
-}

@@ -51,28 +51,3 @@ func BenchmarkClaimSettle(b *testing.B) {
 		now = step(b, w, now, nil)
 	}
 }
-
-// BenchmarkHotHost shows whether a host with 20,000 URIs gets slower with each visit. It reports the cost of the
-// first thousand visits, of the last thousand of 20,000, and of a thousand after the frontier was opened again.
-func BenchmarkHotHost(b *testing.B) {
-	for b.Loop() {
-		w := fill(b, 1, 20_000)
-		now := day
-		run := func(n int) float64 {
-			start := time.Now()
-			for range n {
-				now = step(b, w, now, nil)
-			}
-			return float64(time.Since(start).Microseconds()) / float64(n)
-		}
-		first := run(1000)
-		run(18_000)
-		last := run(1000)
-		w.reopen(now)
-		again := run(1000)
-		b.ReportMetric(first, "first-µs/visit")
-		b.ReportMetric(last, "last-µs/visit")
-		b.ReportMetric(again, "reopened-µs/visit")
-		w.close()
-	}
-}

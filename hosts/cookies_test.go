@@ -15,17 +15,13 @@ import (
 
 func learn(t *testing.T, s *Cookies, u string, keep bool, fields ...string) {
 	t.Helper()
-	if err := s.Learn(uri.FromCanonical(u), http.Header{"Set-Cookie": fields}, keep, noon); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Learn(uri.FromCanonical(u), http.Header{"Set-Cookie": fields}, keep, noon))
 }
 
 func sent(t *testing.T, s *Cookies, u string, keep bool, at time.Time, others ...string) string {
 	t.Helper()
 	got, err := s.Header(uri.FromCanonical(u), keep, others, at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return got
 }
 
@@ -106,9 +102,7 @@ func TestAJarIsBounded(t *testing.T) {
 	if got := sent(t, s, "https://a.example/", true, noon); len(got) > 8<<10 || len(got) < 4<<10 {
 		t.Errorf("%d bytes are sent", len(got))
 	}
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Flush())
 	if err := db.View(func(txn *badger.Txn) error {
 		item, err := txn.Get([]byte("pCa.example"))
 		if err == nil && item.ValueSize() > 40<<10 {
@@ -133,17 +127,13 @@ func TestAKeptJarSurvivesARestart(t *testing.T) {
 	s := OpenCookies(db)
 	learn(t, s, "https://a.example/", true, "a=1; Path=/", "s=2; Path=/; Max-Age=60")
 	learn(t, s, "https://b.example/", false, "b=1; Path=/")
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Flush())
 	s = OpenCookies(db)
 	if a, b := sent(t, s, "https://a.example/", true, noon), sent(t, s, "https://b.example/", false, noon); a != "a=1; s=2" || b != "" {
 		t.Errorf("after a restart: %q and %q", a, b)
 	}
 	learn(t, s, "https://a.example/", false)
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Flush())
 	if a := sent(t, OpenCookies(db), "https://a.example/", true, noon); a != "" {
 		t.Errorf("a jar for the session leaves stored cookies: %q", a)
 	}
@@ -159,9 +149,7 @@ func TestADamagedJarIsReportedOnce(t *testing.T) {
 	for i, keep := range []bool{true, false} {
 		u := uri.FromCanonical(fmt.Sprintf("https://%d.example/", i))
 		err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("pC"+string(u.Host())), []byte{9, 1}) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for range 2 {
 			if h, err := s.Header(u, true, nil, noon); h != "" || err != nil {
 				t.Errorf("the cookies of a damaged jar: %q, %v", h, err)
@@ -169,9 +157,7 @@ func TestADamagedJarIsReportedOnce(t *testing.T) {
 			if err := s.Learn(u, nil, keep, noon); err != nil {
 				t.Errorf("keep %t, an answer without cookies: %v", keep, err)
 			}
-			if err := s.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Flush())
 		}
 		if len(told) != i+1 || !errors.Is(told[i], ErrCorrupt) {
 			t.Errorf("keep %t: reported %v, want one damaged row", keep, told)

@@ -17,9 +17,7 @@ import (
 func openBadger(t testing.TB, dir string) *badger.DB {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithInMemory(dir == "").WithMemTableSize(8 << 20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -79,9 +77,7 @@ func TestOnlyFlushedRowsSurviveTheProcess(t *testing.T) {
 	s := NewRows(db, numbers)
 	add(t, s, "a", 1)
 	add(t, s, "b", 2)
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Flush())
 	add(t, s, "a", 10)
 	checkRow(t, s, "a", 11)
 	s = NewRows(db, numbers)
@@ -96,9 +92,7 @@ func TestOnlyFlushedRowsSurviveTheProcess(t *testing.T) {
 func TestAnUnchangedRowIsNotWritten(t *testing.T) {
 	t.Parallel()
 	s := NewRows(openBadger(t, ""), numbers)
-	if err := s.Change("a", func(n uint64) (uint64, bool) { return n + 1, false }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Change("a", func(n uint64) (uint64, bool) { return n + 1, false }))
 	if got := list(t, s, nil); got != nil {
 		t.Errorf("Each lists %q, want no row", got)
 	}
@@ -151,17 +145,13 @@ func TestRowsThatCannotBeWrittenAreWrittenLater(t *testing.T) {
 	for n := range maxPortion + 50 {
 		add(t, s, fmt.Sprint(n), 7)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	if err := s.Flush(); err == nil {
 		t.Error("Flush succeeds in a closed store")
 	}
 	checkRow(t, s, "0", 7)
 	s.db = openBadger(t, dir)
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Flush())
 	if got := len(list(t, NewRows(s.db, numbers), nil)); got != maxPortion+50 {
 		t.Errorf("%d rows are stored, want %d", got, maxPortion+50)
 	}
@@ -172,9 +162,7 @@ func TestADamagedRowIsAnError(t *testing.T) {
 	db := openBadger(t, "")
 	s := NewRows(db, numbers)
 	for _, key := range []string{"na", "n"} { // a damaged value, and a key without a name
-		if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), nil) }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), nil) }))
 		if err := s.Each(nil, func(string, uint64) error { return nil }); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("Each with the key %q: %v, want ErrCorrupt", key, err)
 		}
@@ -191,9 +179,7 @@ func TestADamagedRowIsReportedOnceAndReplaced(t *testing.T) {
 	t.Parallel()
 	db := openBadger(t, "")
 	for _, key := range []string{"na", "nb", "nc"} {
-		if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), nil) }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), nil) }))
 	}
 	s := NewRows(db, numbers)
 	told := 0
@@ -207,9 +193,7 @@ func TestADamagedRowIsReportedOnceAndReplaced(t *testing.T) {
 	if got := list(t, s, nil); told != 3 || len(got) != 2 { // c is found by listing, and replaced after it
 		t.Errorf("%d reports, the list is %v; want 3 and the rows a and b", told, got)
 	}
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Flush())
 	if got := list(t, NewRows(db, numbers), nil); told != 3 || len(got) != 3 {
 		t.Errorf("%d reports, the list after reopening is %v; want 3 and three rows", told, got)
 	}

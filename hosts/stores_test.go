@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,125 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/uri"
 )
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dailyList returns one line for each day of each host.
+func dailyList(t *testing.T, s *Daily, host uri.Host, from, to time.Time) (lines []string) {
+	t.Helper()
+	must(t, s.Each(host, from, to, func(d HostDay, day evaluators.Day) error {
+		lines = append(lines, fmt.Sprintf("%s %s: %d requests, %d of %.1f", d.Time().Format(time.DateOnly), d.Host, day.Requests, day.Seen, day.Versions))
+		return nil
+	}))
+	return lines
+}
+
+func TestDaysAreListedByHostAndTime(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, "")
+	s := OpenDaily(db)
+	visit := evaluators.Day{Requests: 1, Seen: 1, Versions: 1.5}
+	for range 3 {
+		must(t, s.Add("a.example", noon, visit))
+	}
+	must(t, s.Add("b.example", noon, evaluators.Day{Requests: 1}))
+	must(t, s.Add("a.example:8080", noon, evaluators.Day{Requests: 2})) // not of a.example
+	must(t, s.Flush())
+	s = OpenDaily(db)
+	must(t, s.Add("a.example", noon.Add(11*time.Hour), visit))
+	must(t, s.Add("a.example", noon.Add(12*time.Hour), visit)) // the next day in UTC
+	want := []string{
+		"2026-11-22 a.example: 4 requests, 4 of 6.0",
+		"2026-11-23 a.example: 1 requests, 1 of 1.5",
+		"2026-11-22 a.example:8080: 2 requests, 0 of 0.0",
+		"2026-11-22 b.example: 1 requests, 0 of 0.0",
+	}
+	for _, c := range []struct {
+		host     uri.Host
+		from, to time.Time
+		want     []string
+	}{
+		{"", time.Time{}, time.Time{}, want},
+		{"a.example", time.Time{}, time.Time{}, want[:2]},
+		{"a.example", noon, time.Time{}, want[1:2]},
+		{"", time.Time{}, noon, []string{want[0], want[2], want[3]}},
+	} {
+		if got := dailyList(t, s, c.host, c.from, c.to); !slices.Equal(got, c.want) {
+			t.Errorf("host %q from %s to %s: listed %q, want %q", c.host, c.from, c.to, got, c.want)
+		}
+	}
+}
+
+func TestOldDaysAreDeleted(t *testing.T) {
+	t.Parallel()
+	s := OpenDaily(openBadger(t, ""))
+	for day := range 3 * MaxDays {
+		at := noon.AddDate(0, 0, day)
+		must(t, s.Add("a.example", at, evaluators.Day{Requests: 1}))
+		must(t, s.Flush())
+	}
+	if got := dailyList(t, s, "", time.Time{}, time.Time{}); len(got) != MaxDays {
+		t.Errorf("%d days are kept, want %d", len(got), MaxDays)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	valid, err := encodeDay(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(valid)
+	day := evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25, Odds: evaluators.OddsOf(0.4, true, true)}
+	odds, err := encodeDay(day)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(odds)
+	f.Add([]byte{withoutOdds, 0xff})
+	f.Fuzz(func(t *testing.T, v []byte) {
+		var d, again evaluators.Day
+		if err := decodeDay(v, &d); err != nil {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Errorf("the error is %v, want ErrCorrupt", err)
+			}
+			return
+		}
+		v, err := encodeDay(d)
+		if err == nil {
+			err = decodeDay(v, &again)
+		}
+		if err != nil || again != d {
+			t.Errorf("%+v is decoded again as %+v, %v", d, again, err)
+		}
+	})
+}
+
+func TestDaysOfOlderVersionsCanBeRead(t *testing.T) {
+	t.Parallel()
+	var d evaluators.Day
+	must(t, decodeDay([]byte{1, 0xac, 0x02, 7, 0x40, 0x20, 0x80, 0, 0, 0, 0, 0}, &d))
+	if want := (evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25}); d != want {
+		t.Errorf("%+v, want %+v", d, want)
+	}
+	old, err := encodeDay(d)
+	must(t, err)
+	if old[0] != withoutOdds {
+		t.Errorf("a day without odds is written in format %d", old[0])
+	}
+	d = d.Plus(evaluators.Day{Requests: 1, Seen: 1, Versions: 2, Odds: evaluators.OddsOf(0.25, true, true)})
+	now, err := encodeDay(d)
+	must(t, err)
+	var again evaluators.Day
+	must(t, decodeDay(now, &again))
+	if want := (evaluators.Odds{Visits: 1, Found: 1, Again: 1, Expected: 0.25}); again != d || again.Odds != want {
+		t.Errorf("%+v, want %+v with odds %+v", again, d, want)
+	}
+}
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
@@ -35,9 +155,7 @@ func TestTheStoredFormsStay(t *testing.T) {
 		reputation.Add("a.example", seen[2]), reputation.AddDate("a.example", evaluators.DatedPages, true),
 		cookies.Learn(uri.FromCanonical("https://a.example/"), http.Header{"Set-Cookie": {"a=1; Secure"}}, true, noon), cookies.Flush(),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for key, want := range map[string]string{
 		"aa.example\x00\x00\x00Q+": "01ac02074020800000000000",
 		"k\x05a.example":           "013ff8" + strings.Repeat("00", 8*13-2),
@@ -97,9 +215,7 @@ func TestDamagedRowsOfEachStoreAreErrors(t *testing.T) {
 		}},
 	} {
 		for _, value := range []string{"", "\x09\xa0", "\x01\xff", c.value} { // empty, another format, not CBOR
-			if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(c.key), []byte(value)) }); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(c.key), []byte(value)) }))
 			for i, err := range c.use() {
 				if !errors.Is(err, ErrCorrupt) {
 					t.Errorf("%q with the value %q, use %d: %v, want ErrCorrupt", c.key, value, i, err)
@@ -117,17 +233,13 @@ func TestReputationsSurviveACrash(t *testing.T) {
 	var want evaluators.Reputation
 	for _, o := range seen {
 		want = want.After(o)
-		if err := store.Add("a.example", o); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Add("a.example", o))
 	}
 	var wantDates evaluators.Dates
 	for n := range 70 {
 		about := evaluators.Dating(n % evaluators.Datings)
 		wantDates = wantDates.After(about, n%3 > 0)
-		if err := store.AddDate("b.example", about, n%3 > 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.AddDate("b.example", about, n%3 > 0))
 	}
 	store = OpenReputation(db)
 	for host, want := range map[uri.Host]evaluators.Reputation{"a.example": want, "a.example:8080": {}} {
@@ -163,9 +275,7 @@ func TestSimilarAddsByHostAndKind(t *testing.T) {
 	want := rate.Relatives{}
 	for _, lesson := range []rate.Relatives{one, one, rhythm, one} { // rows without a rhythm, and with one
 		want = want.Plus(lesson)
-		if err := errors.Join(s.Add("a.example", 5, lesson), s.Add("a.example", 0, lesson), s.Flush()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(s.Add("a.example", 5, lesson), s.Add("a.example", 0, lesson), s.Flush()))
 		s.Rows = OpenSimilar(s.db).Rows // reads what is stored
 		if got, err := s.Get("a.example", 5); err != nil || got != want {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
@@ -184,9 +294,7 @@ func TestBytesCoverARow(t *testing.T) {
 	reputation, similar := OpenReputation(db), OpenSimilar(db)
 	_, err1 := reputation.Get("a.example")
 	_, err2 := similar.Get("a.example", 5)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err1, err2))
 	const longestHost = 259 // with a port
 	for _, c := range []struct {
 		name string

@@ -1,10 +1,17 @@
 package warcout
 
 import (
+	"bufio"
 	"errors"
+	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -179,4 +186,242 @@ func TestOpenRefusesInvalidOptions(t *testing.T) {
 			t.Errorf("%s: Open() = %v, %v; want an error with %q", tt.name, w, err, tt.want)
 		}
 	}
+}
+
+// in returns a visit that is written to a series.
+func in(series string, v Visit) Visit {
+	v.Series = series
+	return v
+}
+
+func TestEachSeriesHasFilesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir, MaxSize: 20_000, MaxAge: time.Hour, Info: []Field{{"isPartOf", "News"}}})
+	for i := range 4 {
+		mustWrite(t, w, start, in("", visit(address(i), noise(i, 1000))))
+		mustWrite(t, w, start, in("embargo", visit(address(10+i), noise(i, 9000))))
+	}
+	later := start.Add(30 * time.Minute)
+	out, err := w.WriteLookup(later, Lookup{Series: "contract", Host: "c.example", Date: later})
+	if err != nil || !strings.HasPrefix(out.Origin.File, "arcrawl-contract-2026") {
+		t.Errorf("a look-up of a series is in %q, %v", out.Origin.File, err)
+	}
+	var growing []string
+	for _, g := range w.Growing() {
+		growing = append(growing, g.Name[:len("arcrawl-embargo")])
+	}
+	if diff := cmp.Diff([]string{"arcrawl-2026112", "arcrawl-contrac", "arcrawl-embargo"}, growing); diff != "" {
+		t.Errorf("growing files (-want +got):\n%s", diff)
+	}
+	must(t, w.Rotate(start.Add(time.Hour)))
+	if g := w.Growing(); len(g) != 1 || g[0].Name != out.Origin.File {
+		t.Errorf("after the age of the first files %v are growing, want %s alone", g, out.Origin.File)
+	}
+	must(t, w.Close(later))
+	want := map[string][]string{
+		"": {address(0), address(1), address(2), address(3)}, "embargo": {address(10), address(11), address(12), address(13)},
+		"contract": {"dns:c.example"},
+	}
+	got, files := map[string][]string{}, map[string][]string{}
+	for _, k := range readDir(t, dir) {
+		series := SeriesIn("arcrawl")(k.file)
+		switch k.get("WARC-Type") {
+		case "warcinfo":
+			files[series] = append(files[series], k.file)
+			if has := strings.Contains(string(k.block), "isPartOf: News\r\n"); !has {
+				t.Errorf("the warcinfo record of %s lacks the collection", k.file)
+			}
+			if has := strings.Contains(string(k.block), "isPartOf: "+series+"\r\n"); has != (series != "") {
+				t.Errorf("the warcinfo record of %s names its series: %t", k.file, has)
+			}
+		case "response":
+			got[series] = append(got[series], k.get("WARC-Target-URI"))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("responses of each series (-want +got):\n%s", diff)
+	}
+	if len(files[""]) != 1 || len(files["embargo"]) != 2 {
+		t.Errorf("files %v: a file is sealed by its own size", files)
+	}
+}
+
+func TestSeriesOfFiles(t *testing.T) {
+	t.Parallel()
+	const rest = "20261121090000123-00001-c1.warc.gz"
+	for file, want := range map[string]string{
+		"kb-news-" + rest: "", "kb-news-embargo-" + rest: "embargo", "kb-news-e2_x-" + rest: "e2_x",
+		"kb-" + rest: "", "kb-embargo-" + rest: "", "kb-news-a-b-" + rest: "", "kb-news-embargo-2026.warc.gz": "",
+		"kb-newsembargo-" + rest: "", "2019.wacz/archive/kb-news-embargo-" + rest: "", "kb-news-": "", "": "",
+	} {
+		if got := SeriesIn("kb-news")(file); got != want {
+			t.Errorf("%s is in the series %q, want %q", file, got, want)
+		}
+	}
+	w, _ := opened(t, Options{Dir: t.TempDir()})
+	for _, name := range []string{"../x", "a-b", "A", "1", strings.Repeat("a", 33)} {
+		if _, err := w.Write(start, in(name, visit(address(1), page("x")))); !errors.Is(err, ErrRefused) {
+			t.Errorf("a visit to the series %q: %v", name, err)
+		}
+	}
+}
+
+// Curators may rename series every day: files of earlier names must not stay open.
+func TestFewFilesAreOpen(t *testing.T) {
+	t.Parallel()
+	w, _ := opened(t, Options{Dir: t.TempDir()})
+	for i := range 3 * MaxSeries {
+		mustWrite(t, w, start, in(fmt.Sprintf("s%d", i), visit(address(i), page("x"))))
+		if n := len(w.Growing()); n > MaxSeries+1 {
+			t.Fatalf("%d files are open", n)
+		}
+	}
+}
+
+func TestACrashIsRepairedInEachSeries(t *testing.T) {
+	t.Parallel()
+	before, dir := t.TempDir(), t.TempDir()
+	w, _ := opened(t, Options{Dir: before})
+	series := []string{"", "contract", "embargo"}
+	for i, s := range series {
+		mustWrite(t, w, start, in(s, visit(address(i), page("x"))))
+		mustWrite(t, w, start, in(s, visit(address(i+10), page("y"))))
+	}
+	for _, name := range namesIn(t, before) {
+		data, err := os.ReadFile(filepath.Join(before, name))
+		must(t, err)
+		put(t, dir, name, string(data[:len(data)-1]))
+		if strings.Contains(name, "contract") { // a name that is taken
+			put(t, dir, strings.TrimSuffix(name, openSuffix), "mine")
+		}
+	}
+	_, repairs := opened(t, Options{Dir: dir})
+	var sealed []string
+	for _, r := range repairs {
+		if r.Kind != Cut {
+			t.Errorf("found %v", r)
+		}
+		sealed = append(sealed, SeriesIn("arcrawl")(r.Sealed))
+	}
+	slices.Sort(sealed)
+	if diff := cmp.Diff(series, sealed); diff != "" {
+		t.Errorf("series of the repaired files (-want +got):\n%s", diff)
+	}
+}
+
+// crashDir names the environment variable with the folder for the child process of the test below.
+const crashDir = "ARCRAWL_WARCOUT_CRASH_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		writeUntilKilled(dir, os.Getenv(crashDir+"_ROUND"))
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// crashSeries are the series to which the goroutines write.
+var crashSeries = [4]string{"", "", "contract", "embargo"}
+
+// writeUntilKilled writes visits in four goroutines and prints the address of each one that was acknowledged.
+func writeUntilKilled(dir, round string) {
+	w, _, err := Open(Options{Dir: dir, MaxSize: 100_000, Journal: dir + "/journal"}, time.Now())
+	if err != nil {
+		fmt.Println("fault:", err)
+		return
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			for i := 0; ; i++ {
+				a := fmt.Sprintf("http://www.example.org/%s/%d/%d", round, g, i)
+				_, err := w.Write(time.Now(), in(crashSeries[g], visit(a, noise(i, 100*(i%50)))))
+				mu.Lock()
+				if err != nil {
+					fmt.Println("fault:", err)
+				} else {
+					fmt.Println("done", a)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
+	t.Parallel()
+	const rounds = 5
+	dir := t.TempDir()
+	acknowledged := map[string]bool{}
+	for round := range rounds {
+		for _, a := range killedAfter(t, dir, round, 30+15*round) {
+			acknowledged[a] = true
+		}
+	}
+	w, repairs := opened(t, Options{Dir: dir, Journal: dir + "/journal"})
+	for _, r := range repairs {
+		if r.Kind == Short || r.Kind == Differs || r.Kind == DamagedJournal || r.Tail != "" {
+			t.Errorf("found %v", r)
+		}
+	}
+	must(t, w.Close(start))
+	kinds := map[string]string{}
+	for _, k := range readDir(t, dir) {
+		a := k.get("WARC-Target-URI")
+		kinds[a] += k.get("WARC-Type") + " "
+		if parts := strings.Split(a, "/"); a != "" {
+			if g, _ := strconv.Atoi(parts[4]); SeriesIn("arcrawl")(k.file) != crashSeries[g] {
+				t.Errorf("%s is in %s", a, k.file)
+			}
+		}
+	}
+	delete(kinds, "")
+	for a := range acknowledged {
+		if kinds[a] != "response request metadata " {
+			t.Errorf("%s was acknowledged, but has %q", a, kinds[a])
+		}
+	}
+	if extra := len(kinds) - len(acknowledged); extra < 0 || extra > 4*rounds {
+		t.Errorf("%d visits more than the %d acknowledged ones, want at most one for each goroutine and round", extra, len(acknowledged))
+	}
+	for _, name := range namesIn(t, dir) {
+		if strings.HasSuffix(name, openSuffix) {
+			t.Errorf("%s is still open", name)
+		}
+	}
+}
+
+// killedAfter runs a child, kills it once it has acknowledged some visits, and returns these visits.
+func killedAfter(t *testing.T, dir string, round, visits int) (acknowledged []string) {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), crashDir+"="+dir, fmt.Sprintf("%s_ROUND=%d", crashDir, round))
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF { // an incomplete last line is not an acknowledgement
+			break
+		}
+		must(t, err)
+		a, ok := strings.CutPrefix(strings.TrimSpace(line), "done ")
+		if !ok {
+			t.Errorf("the child printed %q", line)
+		}
+		acknowledged = append(acknowledged, a)
+		if len(acknowledged) == visits {
+			must(t, cmd.Process.Kill())
+		}
+	}
+	if err := cmd.Wait(); err == nil || len(acknowledged) < visits {
+		t.Fatalf("the child ended by itself after %d visits: %v", len(acknowledged), err)
+	}
+	return acknowledged
 }

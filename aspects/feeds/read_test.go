@@ -22,9 +22,7 @@ import (
 func mustURI(t testing.TB, s string) uri.URI {
 	t.Helper()
 	u, err := uri.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return u
 }
 
@@ -59,9 +57,7 @@ func inEncoding(t *testing.T, s string, name string) string {
 	case "utf-16":
 		out, err = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(s)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out
 }
 
@@ -151,9 +147,7 @@ func TestRead(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			doc, err := Read(mustURI(t, "http://news.example/rss.xml"), c.contentType, c.awaited, strings.NewReader(c.body), Bounds{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if doc.Kind != c.kind || doc.Cut != c.cut {
 				t.Errorf("kind %s, cut %v (%v), want %s, %v", doc.Kind, doc.Cut, doc.Fault, c.kind, c.cut)
 			}
@@ -188,9 +182,7 @@ func TestReadFindsHintsAndHubs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			doc, err := Read(mustURI(t, "http://news.example/rss.xml"), "", false, strings.NewReader(c.body), Bounds{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if doc.Hints != c.want || doc.Hub.String() != c.hub {
 				t.Errorf("hints %+v, hub %q; want %+v, %q", doc.Hints, doc.Hub, c.want, c.hub)
 			}
@@ -348,22 +340,6 @@ func TestReadBoundsHostileSources(t *testing.T) {
 	}
 }
 
-// BenchmarkHostile shows whether the time per byte stays the same when a source is four times as long.
-func BenchmarkHostile(b *testing.B) {
-	self := mustURI(b, "http://news.example/s.xml")
-	for _, c := range hostile {
-		for _, n := range []int{1 << 18, 1 << 20} {
-			body := c.make(n)
-			b.Run(fmt.Sprintf("%s/%dKiB", c.name, n>>10), func(b *testing.B) {
-				b.SetBytes(int64(len(body)))
-				for b.Loop() {
-					_, _ = Read(self, "", true, strings.NewReader(body), Bounds{})
-				}
-			})
-		}
-	}
-}
-
 func TestWorkOfHostileSourcesGrowsWithTheirSize(t *testing.T) {
 	t.Parallel()
 	self := mustURI(t, "http://news.example/s.xml")
@@ -395,59 +371,10 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// BenchmarkRead measures the reading of a news feed of 40 items with a summary each, and of the largest sitemap.
-func BenchmarkRead(b *testing.B) {
-	summary := strings.Repeat("Nobody expected the council to vote before noon. ", 10)
-	feed := "<rss version='2.0'><channel>"
-	for i := range 40 {
-		feed += fmt.Sprintf("<item><guid>%d</guid><title>Title %d</title><link>/article/%d</link>", i, i, i) +
-			fmt.Sprintf("<pubDate>Sat, 21 Nov 2026 10:%02d:00 GMT</pubDate><description>%s</description></item>", i, summary)
-	}
-	feed += "</channel></rss>"
-	var sitemap strings.Builder
-	sitemap.WriteString("<urlset>")
-	for i := range 50_000 {
-		fmt.Fprintf(&sitemap, "<url><loc>http://news.example/article/%d</loc><lastmod>2026-11-21T10:00:00Z</lastmod></url>", i)
-	}
-	sitemap.WriteString("</urlset>")
-	self := mustURI(b, "http://news.example/s.xml")
-	for name, body := range map[string]string{"feed of 40": feed, "sitemap of 50000": sitemap.String()} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(body)))
-			for b.Loop() {
-				doc, err := Read(self, "", false, strings.NewReader(body), Bounds{})
-				if err != nil || doc.Fault != nil {
-					b.Fatal(err, doc.Fault)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkSeen measures the cost of remembering the items of the largest sitemap at each reading: opening, comparing
-// and writing the stored list.
-func BenchmarkSeen(b *testing.B) {
-	var all []Item
-	self := mustURI(b, "http://news.example/s.xml")
-	for i := range maxSeen {
-		u, err := self.Join(fmt.Sprintf("/article/%d", i))
-		if err != nil {
-			b.Fatal(err)
-		}
-		all = append(all, Item{ID: u.String(), URI: u, Updated: start})
-	}
-	d := Document{Kind: Sitemap, Items: all}
-	s, _ := Seen{}.Read(start, d)
-	bytes := s.Bytes()
-	for b.Loop() {
-		opened, err := OpenSeen(bytes)
-		if err != nil {
-			b.Fatal(err)
-		}
-		after, round := opened.Read(start.Add(time.Hour), d)
-		if round.Any() {
-			b.Fatal("unchanged items were reported as new")
-		}
-		bytes = after.Bytes()
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

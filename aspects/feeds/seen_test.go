@@ -97,9 +97,7 @@ func TestSeenFindsNewAndUpdatedItems(t *testing.T) {
 					t.Errorf("reading %d: First is %v", i, r.First)
 				}
 				again, err := OpenSeen(s.Bytes())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if diff := cmp.Diff(s.Bytes(), again.Bytes()); diff != "" {
 					t.Errorf("reading %d: stored and opened again (-before +after):\n%s", i, diff)
 				}

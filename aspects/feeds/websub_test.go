@@ -52,9 +52,7 @@ func newHub(t *testing.T) *hub {
 		Notify: func(u uri.URI) { h.triggered = append(h.triggered, u) },
 		Random: func() string { n++; return fmt.Sprintf("random%d", n) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h.s = s
 	return h
 }
@@ -266,9 +264,7 @@ func newYard(t *testing.T, anyHub bool) *yard {
 		},
 		Notify: func(uri.URI) {}, Random: func() string { n++; return fmt.Sprint("random", n) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	y.Subscriber = s
 	return y
 }

@@ -2,9 +2,15 @@ package sim_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"flag"
+	"fmt"
 	"io"
+	"math"
+	"math/rand/v2"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -22,9 +29,7 @@ import (
 func corpus(t testing.TB) []sim.History {
 	t.Helper()
 	all, err := sim.ReadFile("testdata/invented.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -134,9 +139,7 @@ func crowded(
 ) sim.Tally {
 	t.Helper()
 	tallies, err := sim.Crowd(sim.CrowdOptions{Policy: p, Knob: knob, Delay: delay, Order: order, Dir: t.TempDir()}, all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return sim.Sum(tallies)
 }
 
@@ -189,9 +192,7 @@ func TestPlotIsWellFormed(t *testing.T) {
 		{Policy: "/a/long/path/to/the/configuration/that/is/new.toml", Budget: 3.4, Share: .5, Low: .4, High: .6},
 	}
 	var page, picture bytes.Buffer
-	if err := errors.Join(sim.Plot(&page, "title & more", results), sim.Picture(&picture, "title & more", results)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(sim.Plot(&page, "title & more", results), sim.Picture(&picture, "title & more", results)))
 	for d := xml.NewDecoder(bytes.NewReader(picture.Bytes())); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break
@@ -223,14 +224,164 @@ func TestPoliciesOfAPlotDifferWithoutColour(t *testing.T) {
 		results = append(results, sim.Result{Policy: strconv.Itoa(i), Budget: 1, Share: .5})
 	}
 	var b bytes.Buffer
-	if err := sim.Picture(&b, "", results); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sim.Picture(&b, "", results))
 	looks := map[string]bool{}
 	for _, look := range regexp.MustCompile(`stroke-dasharray="([^"]*)"/><path [^>]* d="([^"]*)"`).FindAllStringSubmatch(b.String(), -1) {
 		looks[look[1]+look[2]] = true
 	}
 	if len(looks) != len(results) {
 		t.Errorf("%d policies have %d different styles", len(results), len(looks))
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+const day = 24 * 60 // minutes
+
+func TestAReportGivesSharesOfAllVersionsOfTheMeanPageAndOfSlowPages(t *testing.T) {
+	t.Parallel()
+	fast, slow, still, noisy := world(20*day, 1, 2, 3, 4), world(20*day, 1, 2), world(20*day), world(20*day, 1)
+	noisy.Noise = true
+	got := sim.NewReport([]sim.History{fast, slow, still, noisy}, []sim.Tally{
+		{Versions: 4, Captured: 3, Requests: 10},
+		{Versions: 2, Captured: 1, Requests: 5},
+		{Requests: 5},
+		{Versions: 1, Captured: 1, Requests: 20},
+	})
+	want := sim.Report{
+		Pooled: 4.0 / 6, PerPage: (.75 + .5) / 2, Slow: .5, Requests: 40, Noise: .5, Beneath: 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestANoisyPageDiffersAtEachFetchWhateverIsBeneath(t *testing.T) {
+	t.Parallel()
+	quiet := world(100, 50)
+	for i, h := range sim.WithNoise([]sim.History{quiet}, .75, 1) {
+		states := map[evaluators.State]int{}
+		p := sim.Policy{Host: func(float64) func(sim.History) sim.Player {
+			return func(sim.History) sim.Player {
+				return func(v sim.Visit) sim.Plan {
+					states[v.State]++
+					return sim.Plan{Wait: 30 * time.Minute}
+				}
+			}
+		}}
+		tally := sim.Play(p, 0, []sim.History{h})[0]
+		changes, captured, unchanged := 1, 1, 0
+		if i == 0 {
+			unchanged = 2 // of the three visits after the first
+		}
+		if i == 2 {
+			changes, captured = 0, 0
+		}
+		if h.Noise != (i > 0) || h.Host != quiet.Host || len(h.Changes) != changes || tally.Captured != captured ||
+			states[evaluators.Unchanged] != unchanged {
+			t.Errorf("page %d: %+v, %+v, %v", i, h, tally, states)
+		}
+	}
+}
+
+func TestNoiseIsTheGivenShareOfAllPages(t *testing.T) {
+	t.Parallel()
+	all := make([]sim.History, 697)
+	for _, share := range []float64{0, .1, .5} {
+		mixed := sim.WithNoise(all, share, 1)
+		noisy := 0
+		for _, h := range mixed {
+			if h.Noise {
+				noisy++
+			}
+		}
+		if math.Abs(float64(noisy)/float64(len(mixed))-share) > .001 || len(mixed)-noisy != len(all) {
+			t.Errorf("share %v: %d of %d pages are noisy", share, noisy, len(mixed))
+		}
+	}
+}
+
+func TestHalvesHaveEachResourceOnce(t *testing.T) {
+	t.Parallel()
+	var all []sim.History
+	for i := range 200 {
+		all = append(all, sim.History{ID: "page:" + strconv.Itoa(i)})
+	}
+	first, second := sim.Half(all, false), sim.Half(all, true)
+	seen := map[string]bool{}
+	for _, h := range append(first, second...) {
+		seen[h.ID] = true
+	}
+	if len(seen) != len(all) || len(first)+len(second) != len(all) || len(first) < 70 || len(second) < 70 {
+		t.Errorf("%d and %d of %d resources, %d different", len(first), len(second), len(all), len(seen))
+	}
+}
+
+var update = flag.Bool("update", false, "write testdata/invented.jsonl again")
+
+// invented returns a small corpus with known habits. Its pages change at random, at even intervals, in bursts, only by
+// day, less and less often, or hardly ever.
+func invented() []byte {
+	random := rand.New(rand.NewPCG(2026, 1))
+	const days = 40
+	var out bytes.Buffer
+	write := func(id, source, kind string, born bool, gap func(at float64) float64) {
+		var gaps []int
+		end := days * 86400.0
+		for hour := 0.0; ; {
+			g := math.Max(1, math.Round(gap(hour)))
+			if hour += g; hour > end || len(gaps) > 3000 {
+				break
+			}
+			gaps = append(gaps, int(g))
+		}
+		text, err := json.Marshal(map[string]any{
+			"id": id, "src": source, "kind": kind, "host": source + ".example", "start": 1767571200, "end": 1767571200 + int64(end),
+			"sampling_s": 60, "birth": born, "n": len(gaps), "dt": gaps,
+		})
+		if err != nil {
+			panic(err)
+		}
+		out.Write(append(text, '\n'))
+	}
+	for i := range 8 {
+		mean := 1800 * math.Pow(3, float64(i%4))
+		write(fmt.Sprint("random", i), "random", "section", false, func(float64) float64 { return mean * random.ExpFloat64() })
+		write(fmt.Sprint("even", i), "even", "json", false, func(float64) float64 { return mean * (0.9 + 0.2*random.Float64()) })
+		write(fmt.Sprint("bursts", i), "bursts", "feed", false, func(float64) float64 {
+			if random.Float64() < 0.8 {
+				return mean / 4
+			}
+			return 5 * mean * random.ExpFloat64()
+		})
+		write(fmt.Sprint("daily", i), "daily", "front page", false, func(at float64) float64 {
+			g := mean / 2 * random.ExpFloat64()
+			if next := math.Mod(at+g, 86400); next > 43200 { // no changes at night
+				g += 86400 - next
+			}
+			return g
+		})
+		write(fmt.Sprint("article", i), "articles", "article", true, func(at float64) float64 { return (at + 600) * 1.5 * random.ExpFloat64() })
+		write(fmt.Sprint("still", i), "still", "terms", false, func(float64) float64 { return 30 * 86400 * random.ExpFloat64() })
+	}
+	return out.Bytes()
+}
+
+func TestTheInventedCorpusEqualsItsFile(t *testing.T) {
+	t.Parallel()
+	want := invented()
+	if *update {
+		must(t, os.WriteFile("testdata/invented.jsonl", want, 0o644))
+	}
+	got, err := os.ReadFile("testdata/invented.jsonl")
+	must(t, err)
+	if !bytes.Equal(got, want) {
+		t.Error("testdata/invented.jsonl differs from the output of invented: run go test ./lab/sim -update")
 	}
 }
