@@ -1,13 +1,22 @@
 package crawler_test
 
 import (
+	"bufio"
+	"context"
 	"flag"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -176,4 +185,135 @@ func monthOf(asked []town.Request, size map[string]int, host string) (m monthOfH
 		}
 	}
 	return m
+}
+
+const everyMinute = `[crawl]
+workers = 4
+[[wait]]
+mime = ".*"
+rule = "fixed"
+every = "1m"
+[retry]
+first = "1m"
+max = "1m"
+[robots]
+wait = "30d"
+[seeds]
+uris = [%s]
+`
+
+// Forty hosts send their pages at 150 bytes a second, which is more than fetch.min_rate, and are due all the time. A
+// healthy site is visited as often as without them.
+func TestSlowBodiesDoNotKeepAHealthySiteWaiting(t *testing.T) {
+	without := visitsBesideDrippingHosts(t, 0, 0)
+	for _, c := range []struct {
+		name          string
+		hosts, honest int
+	}{
+		{"hosts that always drip", 40, 0},
+		{"hosts that first answer ten times", 40, 10},
+	} {
+		if with := visitsBesideDrippingHosts(t, c.hosts, c.honest); 10*with < 9*without {
+			t.Errorf("%s: the healthy site had %d visits in three hours, and %d without the attack", c.name, with, without)
+		}
+	}
+}
+
+// visitsBesideDrippingHosts crawls for three hours, and returns the number of visits of a healthy site. Dripping hosts
+// answer the first honest requests at once.
+func visitsBesideDrippingHosts(t *testing.T, hosts, honest int) (visits int) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		seeds := []string{`"http://healthy.example/"`}
+		for n := range hosts {
+			seeds = append(seeds, fmt.Sprintf(`"http://drip%d.example/"`, n))
+		}
+		w := newWorld(t, dir, fmt.Sprintf(everyMinute, strings.Join(seeds, ", ")))
+		w.set("http://healthy.example/", town.Page{})
+		d := &drippingHosts{honest: honest, answered: map[string]int{}}
+		defer d.serving.Wait()
+		parts, shut := w.openOptions(func(ctx context.Context, network, address string) (net.Conn, error) {
+			if !strings.HasPrefix(address, "drip") {
+				return w.town.Dial(ctx, network, address)
+			}
+			ours, theirs := net.Pipe()
+			d.serving.Go(func() { d.serve(theirs, address) })
+			return ours, nil
+		}, func(o *frontier.Options) { o.MaxDoubtful = frontier.MaxDoubtful(4) })
+		defer shut()
+		c := crawler.New(parts)
+		w.crawlWith(c, 3*time.Hour)
+		visits = len(w.visits("healthy.example/"))
+	})
+	return visits
+}
+
+// drippingHosts are hosts that answer their first requests, and then send a body of 150 bytes a second.
+type drippingHosts struct {
+	honest  int // requests of each host that are answered at once
+	serving sync.WaitGroup
+
+	mu       sync.Mutex // guards answered
+	answered map[string]int
+}
+
+func (d *drippingHosts) serve(c net.Conn, host string) {
+	defer c.Close()
+	for r := bufio.NewReader(c); ; {
+		req, err := http.ReadRequest(r)
+		if err != nil {
+			return
+		}
+		d.mu.Lock()
+		n := d.answered[host]
+		d.answered[host]++
+		d.mu.Unlock()
+		switch {
+		case req.URL.Path == "/robots.txt":
+			_, err = io.WriteString(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+		case n <= d.honest:
+			_, err = io.WriteString(c, good+"Content-Length: 2\r\n\r\nhi")
+		default:
+			_, err = io.WriteString(c, good+"\r\n")
+			for err == nil {
+				time.Sleep(time.Second)
+				_, err = io.WriteString(c, strings.Repeat("x", 150))
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// TestAnnotationsAreSaidInWords has an annotation of each kind, and what no version of the program writes.
+func TestAnnotationsAreSaidInWords(t *testing.T) {
+	t.Parallel()
+	for annotation, want := range map[string]string{
+		"chg:4.1": "4.1 changes a day are expected", "chg:0.033": "a change every 30d7h is expected", "miss:0.16": "about 16 % of versions are missed",
+		"new:1": "about 1 version new since the last visit", "new:2.6": "about 3 versions new since the last visit", "spared:20480": "20.5 kB not transferred",
+		"asked:120": "the server asked for no request during 2m", "dol:1": "1 link left out", "head:3": "3 lines of its header repaired",
+		"feedNew:2": "2 entries new", "odds:0.37": "a change was expected with a probability of 37 %", "odds:2": "", "sitemapListed:1": "first reading, with 1 entry", "feedGap": "entries of the feed were probably missed",
+		"challenge:cloudflare": "a challenge to prove that the visitor is human (cloudflare)", "err=connection_refused;_again": "connection refused; again",
+		"permission:letter_of_the_publisher": "robots.txt forbids it; permitted by: letter of the publisher",
+		"ip:192.0.2.7":                       "from 192.0.2.7", "content-size:12": "", "midFetchAbort": "stopped after the header, which showed no change",
+		"duplicate:server-not-modified": "the server said that nothing changed (304)", "look:noisy": "fetched twice: only parts differ that a reader does not see",
+		"chg:x": "", "miss:x": "", "new:x": "", "chg:-1": "", "somethingNew:7": "somethingNew:7", "": "",
+	} {
+		if got := crawler.Words(annotation); got != want {
+			t.Errorf("%q is %q in words, want %q", annotation, got, want)
+		}
+	}
+	for _, known := range []string{
+		crawllog.Unchanged, crawllog.MidFetchAbort, crawllog.LengthTruncated, crawllog.TimeTruncated,
+		crawllog.DuplicateDigest, crawllog.Unwritten, crawllog.Evidence, crawllog.OtherRequest, crawllog.AcceptedExpired,
+		crawllog.Restless, crawllog.Noise,
+		crawllog.Way + "x", crawllog.Permission + "x", crawllog.Spared + "1", crawllog.Asked + "1",
+		crawllog.Look + "same", crawllog.Hit + "other",
+	} {
+		if got := crawler.Words(known); got == known || strings.ContainsAny(got, "_") {
+			t.Errorf("%q has no words: %q", known, got)
+		}
+	}
 }

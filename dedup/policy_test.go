@@ -2,11 +2,23 @@ package dedup_test
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 func TestRevisitsAreThinnedByPeriod(t *testing.T) {
@@ -146,4 +158,253 @@ func TestForgetRemovesTheEntriesOfALostFile(t *testing.T) {
 	again.File = "b.warc.gz"
 	must(t, i.Put(behind, again))
 	want(t, i, behind, again)
+}
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// newIndex returns a dedup index, and a function that opens it again as a restart does.
+func newIndex(t *testing.T) (*dedup.Index, func() *dedup.Index) {
+	t.Helper()
+	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now, Compactors: -1})
+	must(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	open := func() *dedup.Index {
+		i, err := dedup.Open(f.DB(), dedup.Options{})
+		must(t, err)
+		return i
+	}
+	return open(), open
+}
+
+func in(file string, offset int64) digest.Origin {
+	return digest.Origin{RecordID: "urn:uuid:1", URI: "http://a.example/", File: file, Offset: offset, Length: 10}
+}
+
+func TestFilesAreComparedWithTheJournal(t *testing.T) {
+	t.Parallel()
+	index, reopen := newIndex(t)
+	dir := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(dir, "2026"), 0o750))
+	must(t, os.WriteFile(filepath.Join(dir, "2026", "below.warc.gz"), []byte("x"), 0o600))
+	compare := func(absent ...string) (string, dedup.Comparison) {
+		t.Helper()
+		c, err := index.Compare(dir, map[string]int64{"cut.warc.gz": 100}, absent,
+			func(f string) bool { return f == "elsewhere.warc.gz" })
+		must(t, err)
+		var lost []string
+		for _, l := range c.Lost {
+			lost = append(lost, l.File)
+		}
+		slices.Sort(lost)
+		return strings.Join(lost, " "), c
+	}
+	all := []string{"gone.warc.gz", "below.warc.gz", "elsewhere.warc.gz", "moved.warc.gz"}
+	if n, err := index.Declare(dir, []string{"/old/moved.warc.gz"}, dedup.AreMoved); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if lost, c := compare(all...); lost != "cut.warc.gz gone.warc.gz" || c.Away != 2 {
+		t.Errorf("lost %s, %+v", lost, c)
+	}
+	index = reopen()
+	if lost, c := compare(all...); lost != "" || c.Absent != 1 {
+		t.Errorf("the second start finds %s again, %+v", lost, c)
+	}
+	for o, want := range map[digest.Origin]bool{
+		in("gone.warc.gz", 0): true, in("cut.warc.gz", 100): true, in("cut.warc.gz", 91): true, in("cut.warc.gz", 90): false,
+		in("below.warc.gz", 0): false, in("moved.warc.gz", 0): false, in("elsewhere.warc.gz", 0): false,
+	} {
+		if got := index.Lost(o); got != want {
+			t.Errorf("the record at %s:%d is lost: %t, want %t", o.File, o.Offset, got, want)
+		}
+	}
+	if _, c := compare(all[1:]...); !slices.Equal(c.Back, []string{"gone.warc.gz"}) || index.Lost(in("gone.warc.gz", 0)) {
+		t.Errorf("a file that is back: %+v", c)
+	}
+}
+
+func TestAnOperatorDeclaresFiles(t *testing.T) {
+	t.Parallel()
+	index, _ := newIndex(t)
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "now.warc.gz.open"), []byte("x"), 0o600))
+	for _, c := range []struct {
+		are, file string
+		changed   int
+		lost      bool
+		fault     string
+	}{
+		{dedup.AreMoved, "a.warc.gz", 1, false, ""},
+		{dedup.AreMoved, "a.warc.gz", 0, false, ""},
+		{dedup.AreLost, "a.warc.gz", 1, true, ""},
+		{dedup.AreLost, "a.warc.gz", 0, true, ""},
+		{dedup.AreMoved, "a.warc.gz", 1, false, ""},
+		{dedup.AreLost, "some/where/a.warc.gz", 1, true, ""},
+		{dedup.AreFound, "a.warc.gz", 1, false, ""},
+		{dedup.AreFound, "a.warc.gz", 0, false, ""},
+		{dedup.AreLost, "now.warc.gz", 0, false, "still being written"},
+		{dedup.AreLost, "now.warc.gz.open", 0, false, "not the name of a finished WARC file"},
+		{dedup.AreLost, "notes.txt", 0, false, "not the name of a finished WARC file"},
+		{"burnt", "a.warc.gz", 0, false, "valid states"},
+	} {
+		n, err := index.Declare(dir, []string{c.file}, c.are)
+		if n != c.changed || index.Lost(in(filepath.Base(c.file), 5)) != c.lost || (err == nil) != (c.fault == "") ||
+			err != nil && !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("%s is %s: %d changed, lost: %t, %v", c.file, c.are, n, index.Lost(in(c.file, 5)), err)
+		}
+	}
+}
+
+func TestRevisitsAreCountedInMemoryAndStoredTogether(t *testing.T) {
+	t.Parallel()
+	db := openStore(t, t.TempDir())
+	i := openIndex(t, db)
+	put := func(payload string, n int) digest.Origin {
+		o := original("http://a.example/", payload, "a.warc.gz", n)
+		must(t, i.Put(o.Key, o.Origin))
+		return o.Origin
+	}
+	one, two := put("one", 1), put("two", 2)
+	stored := func(referred, references int64) {
+		t.Helper()
+		got := inventory(t, openIndex(t, db))[0] // sees only stored counts
+		if got.Referred != referred || got.References != references {
+			t.Errorf("%d revisits of %d originals are stored, want %d of %d", got.References, got.Referred, references, referred)
+		}
+	}
+	for range 3 {
+		must(t, i.Refer(one))
+	}
+	must(t, i.Refer(two))
+	stored(0, 0)
+	must(t, i.Flush())
+	stored(2, 4)
+	must(t, i.Flush())
+	must(t, i.Refer(one))
+	if got := inventory(t, i)[0]; got.References != 5 {
+		t.Errorf("%d revisits are counted; want 5, one of them in memory", got.References)
+	}
+	must(t, i.Refer(put("0", 0)))
+	for n := range 10_100 { // more originals than are kept in memory
+		must(t, i.Refer(original("http://a.example/", strconv.Itoa(1+n), "b.warc.gz", n).Origin))
+	}
+	stored(3, 6)
+}
+
+func TestNoRevisitIsLostWhileCountsAreStored(t *testing.T) {
+	t.Parallel()
+	i := openIndex(t, openStore(t, t.TempDir()))
+	o := original("http://a.example/", "one", "a.warc.gz", 1)
+	must(t, i.Put(o.Key, o.Origin))
+	const workers, each = 8, 50
+	var working sync.WaitGroup
+	for range workers {
+		working.Go(func() {
+			for n := range each {
+				if err := i.Refer(o.Origin); err != nil {
+					t.Error(err)
+				}
+				if n%10 == 0 {
+					if err := i.Flush(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	working.Wait()
+	if n := inventory(t, i)[0].References; n != workers*each {
+		t.Errorf("%d of %d revisits counted", n, workers*each)
+	}
+}
+
+func payload(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
+
+// BenchmarkImport measures how many new payloads an import stores in a second, and how much memory that takes. It adds
+// some hundred at a time, in a store that is configured as in the import command.
+func BenchmarkImport(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(frontier.BulkLoadGarbage))
+	store, err := frontier.Open(frontier.Options{Dir: b.TempDir(), BulkLoad: true, Now: time.Now()})
+	must(b, err)
+	defer func() { must(b, store.Close()) }()
+	i, err := dedup.Open(store.DB(), dedup.Options{})
+	must(b, err)
+	m, err := i.Begin(dedup.Collection{Name: "all", Hash: "sha256:all"}, time.Now())
+	must(b, err)
+	cost := measure(b)
+	for n, batches := 0, 1; n < b.N; batches++ {
+		batch := make([]dedup.Found, 0, dedup.MaxBatch)
+		for ; n < b.N && len(batch) < cap(batch); n++ {
+			p := payload(uint64(n))
+			batch = append(batch, dedup.Found{Key: dedup.Key{Payload: digest.Of([]byte(p)), Status: 200, MIME: "text/html"}, Origin: origin(p, n)})
+		}
+		must(b, m.Add(batch, 0, int64(n)))
+		must(b, store.PageOut(frontier.BulkLoadMapped))
+		if batches%(1+4096/dedup.MaxBatch) == 0 {
+			cost.look()
+		}
+	}
+	cost.report()
+}
+
+// cost measures the time and the memory that a benchmark uses.
+type cost struct {
+	b     *testing.B
+	began time.Duration
+	own   atomic.Int64 // maximum of the process's anonymous memory so far, in KiB
+}
+
+// measure starts measuring a benchmark.
+func measure(b *testing.B) *cost {
+	b.Helper()
+	runtime.GC()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // reset the maximum of resident memory; not every system can
+	c := &cost{b: b, began: processorTime(b)}
+	b.ResetTimer()
+	return c
+}
+
+// look updates the maximum with the present memory use.
+func (c *cost) look() {
+	own := resident(c.b, "RssAnon:")
+	for before := c.own.Load(); own > before && !c.own.CompareAndSwap(before, own); before = c.own.Load() {
+	}
+}
+
+// report adds the rates by wall time and by processor time, which is more reliable on a busy machine. It also adds the
+// maximum of anonymous memory and of resident memory, which includes the mapped parts of the store's files.
+func (c *cost) report() {
+	c.b.StopTimer()
+	c.look()
+	spent := (processorTime(c.b) - c.began).Seconds()
+	c.b.ReportMetric(float64(c.b.N)/c.b.Elapsed().Seconds(), "digests/s")
+	c.b.ReportMetric(float64(c.b.N)/spent, "digests/cpu-s")
+	c.b.ReportMetric(spent/float64(c.b.N)*1e6, "cpu-µs/digest")
+	c.b.ReportMetric(float64(resident(c.b, "VmHWM:"))/1024, "peak-MiB")
+	c.b.ReportMetric(float64(c.own.Load())/1024, "peak-own-MiB")
+}
+
+// resident returns a figure of the process's memory in KiB: "VmHWM:" is the maximum of resident memory,
+// "RssAnon:" the present anonymous memory. It returns zero if the system does not report the figure.
+func resident(b *testing.B, what string) int64 {
+	b.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		if kib, ok := strings.CutPrefix(line, what); ok {
+			n, err := strconv.ParseInt(strings.Fields(kib)[0], 10, 64)
+			must(b, err)
+			return n
+		}
+	}
+	return 0
+}
+
+// processorTime returns the processor time of the process on all processors.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -52,9 +52,7 @@ func TestSimWaitPrintsEachDecisionInMilliseconds(t *testing.T) {
 	var got []struct {
 		Interval int64 `json:"interval_ms"`
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(out), &got))
 	const hour = 3600 * 1000
 	var waits []int64
 	for _, s := range got {
@@ -84,9 +82,7 @@ func TestSimPlaysConfigurationsOnHostsThatAreNoHostNames(t *testing.T) {
 	dir := t.TempDir()
 	histories, file := filepath.Join(dir, "few.jsonl"), filepath.Join(dir, "arcrawl.toml")
 	line := `{"id":"a","src":"s","kind":"terms","host":"Alpha Vantage","start":0,"end":8640000,"sampling_s":60,"dt":[90000,800000,90000]}` + "\n"
-	if err := os.WriteFile(histories, []byte(line+strings.ReplaceAll(line, "Alpha Vantage", "")+strings.ReplaceAll(line, "Alpha Vantage", "[:")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(histories, []byte(line+strings.ReplaceAll(line, "Alpha Vantage", "")+strings.ReplaceAll(line, "Alpha Vantage", "[:")), 0o600))
 	daemontest.WriteFile(t, file, daemontest.Settled)
 	for _, more := range [][]string{nil, {"--polite"}, {"--explain", "a"}} {
 		if played(t, nil, append(more, "--config", file, histories)...) == "" {
@@ -113,16 +109,12 @@ func TestSimComparesAndPlots(t *testing.T) {
 func TestSimComparesOrdersOfACrowdedHost(t *testing.T) {
 	t.Parallel()
 	histories, err := os.ReadFile(inventedHistories)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	one := filepath.Join(t.TempDir(), "one.jsonl")
 	for _, source := range []string{"random", "even", "bursts", "daily", "articles", "still"} {
 		histories = bytes.ReplaceAll(histories, []byte(source+".example"), []byte("one.example"))
 	}
-	if err := os.WriteFile(one, histories, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(one, histories, 0o600))
 	out := played(t, []string{"one.example"}, "--crowd", "4", one)
 	if strings.Count(out, "earliest due") != 3 || strings.Count(out, "most overdue") != 4 {
 		t.Errorf("%s", out)
@@ -138,9 +130,7 @@ func TestSimReportsSharesWithNoisyPages(t *testing.T) {
 			Noise  float64 `json:"noise_requests"`
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(out), &got))
 	if r := got[0].Report; len(got) != 1 || !(r.Pooled > 0) || !(r.Noise > 0.1) {
 		t.Errorf("%+v", got)
 	}
@@ -178,13 +168,9 @@ func TestSimPrintsAllFiguresAtOnce(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	histories, err := os.ReadFile(inventedHistories)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	few := filepath.Join(t.TempDir(), "few.jsonl")
-	if err := os.WriteFile(few, bytes.Join(bytes.SplitAfterN(histories, []byte("\n"), 7)[:6], nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(few, bytes.Join(bytes.SplitAfterN(histories, []byte("\n"), 7)[:6], nil), 0o600))
 	played(t, []string{"capture target", "4×", "a budget of its own for each source"},
 		"--figures", "--per-source", "--budgets", "1,4", "--targets", ".5,.8", few)
 }

@@ -13,9 +13,7 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 	play := func(args ...string) (r yearResult) {
 		t.Helper()
 		out := played(t, nil, append([]string{"--year", "--hosts", "3", "--uris", "40", "--days", "60", "--json"}, args...)...)
-		if err := json.Unmarshal([]byte(out), &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(out), &r))
 		r.Seconds, r.Each = 0, 0
 		return r
 	}

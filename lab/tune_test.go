@@ -32,9 +32,7 @@ const tunedPage = "http://random.example/random1"
 func visitedLog(t *testing.T, path string) (last time.Time) {
 	t.Helper()
 	all, err := sim.ReadFile(inventedHistories)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var log []byte
 	for _, h := range all {
 		if h.Source != "random" {
@@ -59,9 +57,7 @@ func visitedLog(t *testing.T, path string) (last time.Time) {
 		}
 	}
 	log = append(log, "a line of something else\n"...)
-	if err := os.WriteFile(path, log, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, log, 0o600))
 	return last
 }
 
@@ -128,20 +124,12 @@ func TestPrimeLearnsFromTheFrontier(t *testing.T) {
 	daemontest.WriteFile(t, path, daemontest.Settled+"[[wait]]\nmime = \".*\"\nrule = \"learned\"\n")
 	state := filepath.Join(dir, "state")
 	f, err := frontier.Open(frontier.Options{Dir: state, Now: last})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page, err := uri.Parse(tunedPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = f.Add(last, frontier.Candidate{URI: page, Seed: page.String()})
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
+	must(t, err)
 	for _, run := range []struct {
 		args []string
 		want string
@@ -176,14 +164,10 @@ func TestPrimeReadsAFolderOfWARCFiles(t *testing.T) {
 		t.Errorf("prime --add with a folder: exit code %d, %s%s", code, out, errs)
 	}
 	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	page, err := uri.Parse("http://www.a.example/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, ok, err := f.Get(page); !ok || err != nil {
 		t.Errorf("%s is not in the store: %v", page, err)
 	}
@@ -240,5 +224,13 @@ func TestPrimeAsksACDXServer(t *testing.T) {
 	defer mu.Unlock()
 	if !slices.Equal(asked, want) {
 		t.Errorf("the server was asked for %q, want %q", asked, want)
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -59,12 +59,8 @@ func newSite(t *testing.T) *site {
 func (s *site) write(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join(s.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o750))
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // configured returns the configuration with a text in the file of the host.
@@ -72,9 +68,7 @@ func (s *site) configured(t *testing.T, text string) *config.Config {
 	t.Helper()
 	s.write(t, "hosts.d/a.toml", fmt.Sprintf("host = %q\n%s", s.Listener.Addr(), strings.ReplaceAll(text, "SITE", s.URL)))
 	c, err := config.Load(filepath.Join(s.dir, "arcrawl.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -88,9 +82,7 @@ type visitor struct {
 func newVisitor(t *testing.T, dir string) *visitor {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions("").WithLogger(nil).WithInMemory(true).WithMemTableSize(8 << 20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	jars := hosts.OpenCookies(db)
 	client := fetch.New(fetch.Options{Dial: fetch.Guard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), SpoolDir: dir})
 	t.Cleanup(func() {
@@ -104,16 +96,12 @@ func newVisitor(t *testing.T, dir string) *visitor {
 func (v *visitor) visit(t *testing.T, c *config.Config, address string) (failed error) {
 	t.Helper()
 	u, err := uri.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	about := config.About{URI: u, Now: v.now}
 	s := c.For(about)
 	fetched := func(x fetch.Request) *fetch.Capture {
 		got, err := v.client.Fetch(t.Context(), x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = got.Close() })
 		return got
 	}
@@ -127,9 +115,7 @@ func (v *visitor) visit(t *testing.T, c *config.Config, address string) (failed 
 			if err == nil {
 				err = v.maker.Learn(fetched(x), &s)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return nil
 		case !step.Rest.IsZero():
 			return fmt.Errorf("rests until %s", step.Rest)
@@ -237,4 +223,12 @@ func FuzzLoginPage(f *testing.F) {
 			t.Fatalf("the fields %v are sent as %q, %v", got, sent, err)
 		}
 	})
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

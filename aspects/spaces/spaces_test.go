@@ -29,9 +29,7 @@ type store struct {
 func open(t testing.TB) store {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil).WithMemTableSize(8 << 20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return store{spaces.Open(db), db}
 }
@@ -39,18 +37,14 @@ func open(t testing.TB) store {
 // reopen returns a store that knows of b what is in the database.
 func reopen(t testing.TB, b store) store {
 	t.Helper()
-	if err := b.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Flush())
 	return store{spaces.Open(b.db), b.db}
 }
 
 func parse(t testing.TB, s string) uri.URI {
 	t.Helper()
 	u, err := uri.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return u
 }
 
@@ -88,9 +82,7 @@ func crawl(t *testing.T, b store, s site, maximum int) (w walk) {
 		next := queue[0]
 		queue, next.Now = queue[1:], now
 		trap, trapped, err := b.Judge(next.URI, next.Via, next.Hops, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if trap.Suspect {
 			later = append(later, next)
 		}
@@ -106,9 +98,7 @@ func crawl(t *testing.T, b store, s site, maximum int) (w walk) {
 		target := next.URI.RequestTarget()
 		if s.first {
 			_, _, held, err := b.Hold(next, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if held {
 				w.waiting = append(w.waiting, target)
 				continue
@@ -118,9 +108,7 @@ func crawl(t *testing.T, b store, s site, maximum int) (w walk) {
 		g := spaces.Page{URI: next.URI, Via: next.Via, Hops: next.Hops, First: s.first, HTML: true, Now: next.Now}
 		queue = append(queue, s.read(t, b, &g, known)...)
 		found, _, err := b.Learn(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w.found = append(w.found, found...)
 	}
 	return w
@@ -132,9 +120,7 @@ func (s site) read(t *testing.T, b store, g *spaces.Page, known map[string]bool)
 	target := g.URI.RequestTarget()
 	for _, l := range s.links(target) {
 		u, err := g.URI.Join(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		hop := uri.Link
 		if s.first && strings.Contains(u.Path(), ".") {
 			hop = uri.Embed
@@ -342,9 +328,7 @@ func again(t *testing.T, b store, visited []string, now time.Time) (admitted int
 	for _, target := range visited {
 		u := parse(t, host+target)
 		_, _, held, err := b.Hold(spaces.Wanted{URI: u, Via: parse(t, host+"/search?q=k"), Hops: "LLL", Now: now}, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !held {
 			admitted++
 		}
@@ -413,9 +397,7 @@ func TestTheTimeOfTheLastPutOffIsStored(t *testing.T) {
 					t.Fatalf("a new search is held: %v, %v; want true", held, err)
 				}
 			}
-			if err := b.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.Flush())
 			for _, after := range c.named {
 				name(day.Add(after))
 			}
@@ -511,9 +493,7 @@ func TestParameters(t *testing.T) {
 					URI: u, Via: parse(t, host+"/"), Hops: "L", First: true, HTML: !strings.Contains(u.Path(), "."),
 					Content: []byte(v.content), Now: day,
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for _, f := range found {
 					got += f.Parameter
 				}
@@ -570,9 +550,7 @@ func TestListsShowThatAParameterIsReal(t *testing.T) {
 						URI: parse(t, fmt.Sprintf("%s/page/%d?sid=%s", host, p, id(i))), HTML: true, Now: day,
 						Content: fmt.Append(nil, "page ", p),
 					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					n += len(found)
 				}
 			}
@@ -616,9 +594,7 @@ func TestStoreKeepsBudgetsAndStaysSmall(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hosts := 0
 	err = b.EachPattern(func(h uri.Host, list []spaces.Pattern) error {
 		hosts++
@@ -638,18 +614,14 @@ func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: day, Compactors: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	s := spaces.Open(f.DB())
 	a := spaces.Aspect{Store: s, Frontier: f}
 	search := func(n int) uri.URI {
 		word := strings.Map(func(r rune) rune { return r - '0' + 'k' }, fmt.Sprint(n))
 		u, err := uri.Parse("http://news.example/search?q=" + word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return u
 	}
 	wanted := func(n int, at time.Duration) spaces.Wanted {
@@ -681,9 +653,7 @@ func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
 	again := func(at time.Duration) (held bool) {
 		w := wanted(2, at)
 		_, _, held, err := s.Hold(w, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return held
 	}
 	if !again(time.Hour) {
@@ -733,9 +703,7 @@ func FuzzQueries(f *testing.F) {
 				URI: u, Via: via, Hops: "LL", First: true, HTML: i%4 != 3, Now: day, Content: []byte(fmt.Sprint(content, i%3)),
 				Links: []spaces.Link{{URI: next, Page: true}, {URI: via, Page: true, Known: true}, {URI: u}},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, x := range found {
 				if x.Why == "" || !regexp.MustCompile(x.Pattern).MatchString(x.Examples[0]) {
 					t.Fatalf("found %+v", x)
@@ -794,9 +762,7 @@ func FuzzLearn(f *testing.F) {
 		if re, err := regexp.Compile(trap.Pattern); err != nil || !re.MatchString(u.String()) {
 			t.Fatalf("%s is part of the trap %q, which does not match it (%v)", u, trap.Pattern, err)
 		}
-		if err := b.CountKeptOut(trap, day, u); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.CountKeptOut(trap, day, u))
 		if _, err := b.Release(host, trap.Pattern); err != nil {
 			t.Fatal(err)
 		}
@@ -804,4 +770,12 @@ func FuzzLearn(f *testing.F) {
 			t.Fatalf("the released trap %q still keeps URIs out", trap.Pattern)
 		}
 	})
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -229,9 +229,7 @@ func TestRepeatedFolders(t *testing.T) {
 			t.Errorf("Judge(%s) = %t, %v; want %t", c.uri, got, err, c.want)
 		}
 		if got {
-			if err := b.CountKeptOut(trap, day, parse(t, c.uri)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.CountKeptOut(trap, day, parse(t, c.uri)))
 		}
 	}
 	list, err := reopen(t, b).Get("news.example")

@@ -18,22 +18,16 @@ func TestEditKeepsTheMode(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o027))
 	for folder, want := range map[fs.FileMode]fs.FileMode{0o750: 0o640, 0o770: 0o660, 0o755: 0o644} {
 		dir := t.TempDir()
-		if err := os.Chmod(dir, folder); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(dir, folder))
 		name := filepath.Join(dir, "a.toml")
 		for _, content := range []string{"first", "second"} {
-			if err := fileio.Edit(name, []byte(content)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, fileio.Edit(name, []byte(content)))
 			checkFolder(t, dir, "a.toml", content)
 			if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
 				t.Errorf("in a folder with the mode %o, the mode is %v, %v; want %o", folder, info.Mode(), err, want)
 			}
 			want = 0o664 // as somebody sets it
-			if err := os.Chmod(name, want); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chmod(name, want))
 		}
 	}
 }

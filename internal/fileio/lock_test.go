@@ -16,21 +16,15 @@ func TestALockIsHeldUntilItsFileIsClosed(t *testing.T) {
 	var files [2]*os.File
 	for i := range files {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer f.Close()
 		files[i] = f
 	}
-	if err := fileio.Lock(files[0]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, fileio.Lock(files[0]))
 	if fileio.TryLock(files[1]) == nil {
 		t.Error("two files have the lock")
 	}
-	if err := files[0].Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, files[0].Close())
 	if err := fileio.TryLock(files[1]); err != nil {
 		t.Errorf("the lock of a closed file is still held: %v", err)
 	}

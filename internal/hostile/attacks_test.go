@@ -2,9 +2,16 @@ package hostile_test
 
 import (
 	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -166,5 +173,182 @@ func (row attack) references(t *testing.T, c *crawl) {
 		if r.Type() == "revisit" && !responses[to] {
 			t.Errorf("the revisit of %s refers to %s, which is no response record", r.Target(), to)
 		}
+	}
+}
+
+const root = "../.."
+
+// TestDocumentsNameAllAttacksAndTargets compares docs/safety.md with the attacks and with the tests of the
+// repository, and docs/benchmarks.md with its fuzz targets.
+func TestDocumentsNameAllAttacksAndTargets(t *testing.T) {
+	t.Parallel()
+	safety, benchmarks := read(t, "docs/safety.md"), read(t, "docs/benchmarks.md")
+	for _, row := range rows() {
+		if row.awaited == "" && !strings.Contains(safety, "`"+row.name+"`") {
+			t.Errorf("docs/safety.md does not name the attack %q", row.name)
+		}
+	}
+	tests, targets := declared(t)
+	for _, name := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(safety, -1) {
+		if !tests[name[1]] {
+			t.Errorf("docs/safety.md names %s, which does not exist", name[1])
+		}
+	}
+	for name := range targets {
+		if !strings.Contains(benchmarks, "`"+name+"`") {
+			t.Errorf("docs/benchmarks.md does not name the fuzz target %s", name)
+		}
+	}
+	for _, name := range regexp.MustCompile("`(Fuzz\\w+)`").FindAllStringSubmatch(benchmarks, -1) {
+		if !targets[name[1]] {
+			t.Errorf("docs/benchmarks.md names %s, which does not exist", name[1])
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, name))
+	must(t, err)
+	return string(text)
+}
+
+// declared returns the names of all tests and fuzz targets of the repository.
+func declared(t *testing.T) (tests, targets map[string]bool) {
+	t.Helper()
+	tests, targets = map[string]bool{}, map[string]bool{}
+	function := regexp.MustCompile(`(?m)^func ((Test|Fuzz)\w+)\(`)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range function.FindAllStringSubmatch(string(text), -1) {
+			if m[2] == "Test" {
+				tests[m[1]] = true
+			} else {
+				targets[m[1]] = true
+			}
+		}
+		return err
+	})
+	must(t, err)
+	return tests, targets
+}
+
+// answers are attacks with the bytes of single answers.
+func answers() []attack {
+	return []attack{
+		{
+			name: "status line in lower case", quick: true, oddArchive: true,
+			stranger: func(c *crawl) crawlOptions {
+				c.town.speak(func(w net.Conn, r *http.Request) {
+					say(w, r, "http/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>always the same</title>")
+				}, "www.stranger.example")
+				return crawlOptions{
+					seeds: pagesOf(c, "www.stranger.example", 5),
+					until: func() bool { return len(c.visits("stranger.example")) >= 10 },
+				}
+			},
+			check: func(t *testing.T, c *crawl) { atLeast(t, c, "stranger.example", 10) },
+		},
+		{
+			name: "common payload from an answer that is no response record", oddArchive: true,
+			stranger: func(c *crawl) crawlOptions {
+				const script = "console.log('a script that many sites have')\n"
+				var first atomic.Bool
+				c.town.speak(func(w net.Conn, r *http.Request) {
+					say(w, r, "http/1.1 200 OK\r\nContent-Type: text/javascript\r\n\r\n"+script)
+					first.Store(first.Load() || r.URL.Path != "/robots.txt")
+				}, "www.stranger.example")
+				c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					if !first.Load() {
+						http.Error(w, "not yet", http.StatusServiceUnavailable)
+						return
+					}
+					w.Header().Set("Content-Type", "text/javascript")
+					_, _ = io.WriteString(w, script)
+				}), "www.victim.example")
+				return crawlOptions{seeds: append(
+					pagesOf(c, "www.stranger.example", 1), pagesOf(c, "www.victim.example", 3)...)}
+			},
+			check: func(t *testing.T, c *crawl) { atLeast(t, c, "victim.example", 3) },
+		},
+		{
+			name: "folded header lines of 4 MB", oddArchive: true,
+			stranger: func(c *crawl) crawlOptions {
+				head := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Long: a" + strings.Repeat("\r\n b", 1<<20) + "\r\n\r\nhello"
+				c.town.speak(func(w net.Conn, r *http.Request) { say(w, r, head) }, "www.stranger.example")
+				return crawlOptions{
+					fetch: `max_head = "8MiB"`,
+					seeds: pagesOf(c, "www.stranger.example", 4),
+				}
+			},
+			bound: usage{disk: 256 << 20, heap: 128 << 20},
+			check: func(t *testing.T, c *crawl) { atLeast(t, c, "stranger.example", 4) },
+		},
+		{
+			name: "control byte in a header value", oddArchive: true,
+			stranger: func(c *crawl) crawlOptions {
+				c.town.speak(func(w net.Conn, r *http.Request) {
+					say(w, r, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Odd: a\x01b\r\n\r\n<title>a page</title>")
+				}, "www.stranger.example")
+				return crawlOptions{seeds: pagesOf(c, "www.stranger.example", 3)}
+			},
+			check: func(t *testing.T, c *crawl) {
+				for _, r := range c.visits("stranger.example") {
+					if r.Status != http.StatusOK && !strings.HasSuffix(r.URI.Path(), "robots.txt") {
+						t.Errorf("the visit of %s has status %d, want 200", r.URI, r.Status)
+						return
+					}
+				}
+				atLeast(t, c, "stranger.example", 5)
+			},
+		},
+		{
+			name: "Content-Type of 1 MB, and a second start", oddArchive: true,
+			stranger: func(c *crawl) crawlOptions {
+				head := "HTTP/1.1 200 OK\r\nContent-Type: text/" + strings.Repeat("x", 1100<<10) + "\r\n\r\nhello"
+				c.town.speak(func(w net.Conn, r *http.Request) { say(w, r, head) }, "www.stranger.example")
+				return crawlOptions{
+					fetch: `max_head = "4MiB"`,
+					seeds: pagesOf(c, "www.stranger.example", 1),
+				}
+			},
+			bound: usage{heap: 128 << 20},
+			check: func(t *testing.T, c *crawl) {
+				atLeast(t, c, "stranger.example", 2)
+				before := c.healthy.Load()
+				c.run(crawlOptions{fetch: `max_head = "4MiB"`, lasts: 3 * time.Second})
+				if c.healthy.Load() == before {
+					t.Error("after a restart nothing was crawled")
+				}
+			},
+		},
+	}
+}
+
+// say writes an answer to a request for a page. There is no robots.txt.
+func say(w net.Conn, r *http.Request, answer string) {
+	if r.URL.Path == "/robots.txt" {
+		answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+	}
+	_, _ = io.WriteString(w, answer)
+}
+
+// pagesOf returns the addresses of the pages /0, /1 … of a host.
+func pagesOf(c *crawl, host string, n int) []string {
+	var list []string
+	for i := range n {
+		list = append(list, c.town.url(host, fmt.Sprintf("/%d", i)))
+	}
+	return list
+}
+
+// atLeast fails the test if there are fewer visits to URIs that contain a text.
+func atLeast(t *testing.T, c *crawl, part string, want int) {
+	t.Helper()
+	if got := len(c.visits(part)); got < want {
+		t.Errorf("%d visits to %s, want at least %d", got, part, want)
 	}
 }

@@ -340,17 +340,21 @@ func (c *crawl) path() string { return filepath.Join(c.dir, "arcrawl.toml") }
 func (c *crawl) store(t testing.TB) *frontier.Frontier {
 	t.Helper()
 	cfg, err := daemon.LoadConfig(c.path(), zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f, err := daemon.OpenStopped(t.Context(), cfg, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := errors.Join(f.Check(), f.Close()); err != nil {
 			t.Error(err)
 		}
 	})
 	return f
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -36,9 +36,7 @@ type town struct {
 func newTown(t testing.TB) *town {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
 	tw := &town{t: t, port: port, names: map[string]netip.Addr{}, next: netip.MustParseAddr("127.0.1.1")}

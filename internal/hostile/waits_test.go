@@ -145,9 +145,7 @@ func rested(t *testing.T, c *crawl, host string) {
 	now := time.Now()
 	f := c.store(t)
 	u, err := uri.Parse(c.town.url(host, "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	view, ok := f.Host(u.Host(), now)
 	if !ok {
 		t.Fatalf("the host %s is not in the store", u.Host())

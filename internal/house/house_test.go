@@ -106,9 +106,7 @@ const root = "../.."
 func repository(t *testing.T) tree {
 	t.Helper()
 	all, err := parsed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 

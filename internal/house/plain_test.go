@@ -258,9 +258,7 @@ func TestTheDocumentsAreInPlainEnglish(t *testing.T) {
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			checkDocument(t, file, string(text))
 		}
 	}

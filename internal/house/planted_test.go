@@ -2,7 +2,12 @@ package house_test
 
 import (
 	"fmt"
+	"go/ast"
 	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -141,9 +146,7 @@ func TestTheRulesSeeWhatIsPlanted(t *testing.T) {
 		t.Run(p.rule+"/"+p.name, func(t *testing.T) {
 			t.Parallel()
 			all := tree{fset: token.NewFileSet()}
-			if err := all.add(p.file, "package planted\n"+p.code); err != nil {
-				t.Fatal(err)
-			}
+			must(t, all.add(p.file, "package planted\n"+p.code))
 			var got []string
 			for _, b := range byName[p.rule].find(all) {
 				got = append(got, b.String())
@@ -202,9 +205,7 @@ func TestAFolderOfTwoFilesIsReadAsOne(t *testing.T) {
 		"uri/a.go": "// Package uri is one.\npackage uri; var count int",
 		"uri/b.go": "package uri; func f() { count++ }",
 	} {
-		if err := all.add(name, code); err != nil {
-			t.Fatal(err)
-		}
+		must(t, all.add(name, code))
 	}
 	got := fmt.Sprint(nothingGlobal(all))
 	if want := "[uri/b.go:1: the package variable count is written]"; got != want {
@@ -215,5 +216,160 @@ func TestAFolderOfTwoFilesIsReadAsOne(t *testing.T) {
 	}
 	if pkg, _, _ := all.check("uri"); pkg == nil || pkg.Scope().Lookup("count") == nil {
 		t.Error("the room was not read as one package")
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// documented finds exported names that go doc would show without a comment that starts with the name. A comment on a
+// group of constants, variables or types is enough for all of them.
+func documented(all tree) []breach {
+	var found []breach
+	for _, f := range all.files {
+		if f.test {
+			continue
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && shownReceiver(d) && !startsWith(d.Doc, d.Name.Name) {
+					found = append(found, all.at(d, "%s has no comment that starts with its name", d.Name.Name))
+				}
+			case *ast.GenDecl:
+				found = append(found, all.undocumented(d)...)
+			}
+		}
+	}
+	return found
+}
+
+// shownReceiver reports whether go doc shows the type that a method belongs to. It is true for a function.
+func shownReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	shown := false
+	ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		shown = shown || ok && id.IsExported()
+		return !ok
+	})
+	return shown
+}
+
+// undocumented looks at a declaration of constants, variables or types.
+func (all tree) undocumented(d *ast.GenDecl) []breach {
+	var found []breach
+	for _, spec := range d.Specs {
+		var names []*ast.Ident
+		var doc, line *ast.CommentGroup
+		switch s := spec.(type) {
+		case *ast.TypeSpec:
+			names, doc, line = []*ast.Ident{s.Name}, s.Doc, s.Comment
+		case *ast.ValueSpec:
+			names, doc, line = s.Names, s.Doc, s.Comment
+		}
+		for _, name := range names {
+			if !name.IsExported() {
+				continue
+			}
+			grouped := d.Lparen != token.NoPos
+			if grouped && (startsWith(d.Doc, "") || startsWith(doc, "") || startsWith(line, "")) || !grouped && startsWith(d.Doc, name.Name) {
+				continue
+			}
+			found = append(found, all.at(name, "%s has no comment that starts with its name", name.Name))
+		}
+	}
+	return found
+}
+
+var article = regexp.MustCompile(`^(A|An|The) `)
+
+// startsWith reports whether a comment starts with the name, possibly after an article, and says more than the name.
+func startsWith(doc *ast.CommentGroup, name string) bool {
+	if doc == nil {
+		return false
+	}
+	text := article.ReplaceAllString(strings.TrimSpace(doc.Text()), "")
+	rest, ok := strings.CutPrefix(text, name)
+	return ok && rest != "" && (name == "" || strings.ContainsAny(rest[:1], " ,:;.'’\n(["))
+}
+
+var (
+	sourcePath = regexp.MustCompile("`([a-z][a-zA-Z0-9_./-]*/[a-zA-Z0-9_.-]+\\.go)`")
+	mapLink    = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+)
+
+// TestTheDocumentsNameExistingFiles checks the source files and links that the documents name.
+func TestTheDocumentsNameExistingFiles(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s names %d files, %v", pattern, len(files), err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			must(t, err)
+			for _, m := range sourcePath.FindAllStringSubmatch(string(text), -1) {
+				if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+					t.Errorf("%s names %s, which does not exist", file, m[1])
+				}
+			}
+			for _, m := range mapLink.FindAllStringSubmatch(string(text), -1) {
+				if strings.Contains(m[1], "`") {
+					continue
+				}
+				if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
+					t.Errorf("%s links to %s, which does not exist", file, m[1])
+				}
+			}
+		}
+	}
+}
+
+// The drop-in of the package permits what docs/rendering.md says, and nothing else.
+func TestTheDropInIsTheOneOfTheDocuments(t *testing.T) {
+	t.Parallel()
+	file, err := os.ReadFile(filepath.Join(root, "packaging/systemd/rendering.conf"))
+	must(t, err)
+	var lines []string
+	for line := range strings.Lines(string(file)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs/rendering.md"))
+	must(t, err)
+	if block := "```\n" + strings.Join(lines, "\n") + "\n```"; !strings.Contains(string(page), block) {
+		t.Errorf("docs/rendering.md does not have the drop-in of the package:\n%s", block)
+	}
+}
+
+// largestFile is the maximum size of a file of the repository. Fixtures of stores have about 170 KB.
+const largestFile = 1 << 20
+
+// A binary in a commit stays in the history permanently, and everybody who clones the repository downloads it.
+func TestNoLargeFileIsTracked(t *testing.T) {
+	t.Parallel()
+	listed, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
+	if err != nil {
+		t.Skipf("git cannot list the files of this tree, which need be no repository: %v", err)
+	}
+	files := strings.Split(strings.TrimSuffix(string(listed), "\x00"), "\x00")
+	if len(files) < 20 {
+		t.Fatalf("git lists only %d files: this test looks at the wrong folder", len(files))
+	}
+	for _, file := range files {
+		is, err := os.Lstat(filepath.Join(root, file))
+		if err == nil && is.Size() > largestFile {
+			t.Errorf("%s has %d bytes: build into bin/ or dist/, which .gitignore names; let a test generate what it needs", file, is.Size())
+		}
 	}
 }

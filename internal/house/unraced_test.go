@@ -29,9 +29,7 @@ var unracedGoroutines = map[string]string{
 func TestWhatRunsWithoutTheRaceDetectorHasOneGoroutine(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(path.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	unraced, pardons := listed(t, string(text), "UNRACED"), maps.Clone(unracedGoroutines)
 	for _, f := range repository(t).files {
 		if !f.test && slices.Contains(unraced, f.room) && startsGoroutine(f.File) {

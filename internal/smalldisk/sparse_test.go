@@ -23,28 +23,16 @@ func TestACopyHasTheSameBytesAndTheSameHoles(t *testing.T) {
 		"the middle": func(f *os.File) error { _, err := f.WriteAt([]byte("middle"), size/2); return err },
 		"the end":    func(f *os.File) error { _, err := f.WriteAt([]byte("end"), size-3); return err },
 	} {
-		if err := os.MkdirAll(filepath.Join(from, "in", name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(from, "in", name), 0o700))
 		f, err := os.Create(filepath.Join(from, "in", name, "file"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := write(f); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, write(f))
 		if name != "empty" && name != "full" {
-			if err := f.Truncate(size); err != nil {
-				t.Fatal(err)
-			}
+			must(t, f.Truncate(size))
 		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Close())
 	}
-	if err := smalldisk.CopyFS(to, from); err != nil {
-		t.Fatal(err)
-	}
+	must(t, smalldisk.CopyFS(to, from))
 	copied := 0
 	err := filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -77,12 +65,18 @@ func TestACopyHasTheSameBytesAndTheSameHoles(t *testing.T) {
 func blocks(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		t.Skip("this system does not say how many blocks a file takes; Linux does")
 	}
 	return s.Blocks
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -17,13 +17,9 @@ import (
 func convert(t *testing.T, name, seeds string) (*heritrix.Result, *config.Config) {
 	t.Helper()
 	job, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := heritrix.Convert(heritrix.Job{Beans: job, Seeds: seeds})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r, load(t, r)
 }
 
@@ -31,17 +27,13 @@ func convert(t *testing.T, name, seeds string) (*heritrix.Result, *config.Config
 func load(t *testing.T, r *heritrix.Result) *config.Config {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(dir, "hosts.d"), 0o755))
 	files := map[string][]byte{"arcrawl.toml": r.Main}
 	for host, text := range r.Hosts {
 		files[filepath.Join("hosts.d", host+".toml")] = text
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
 	}
 	c, err := config.Load(filepath.Join(dir, "arcrawl.toml"))
 	if err != nil {
@@ -144,9 +136,7 @@ implied_by = [
 func TestConvertSeparateSeeds(t *testing.T) {
 	t.Parallel()
 	r, err := heritrix.Convert(heritrix.Job{Beans: []byte("<beans/>"), Seeds: "# mine\n\nhttp://a.example/\nb.example\nhttp://a.example:8080/x\n"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := make(map[string]string)
 	for host, text := range r.Hosts {
 		got[host] = string(text)
@@ -178,9 +168,7 @@ func TestConvertRefusesOtherFiles(t *testing.T) {
 
 func FuzzConvert(f *testing.F) {
 	job, err := os.ReadFile("testdata/job.cxml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add(job, "http://a.example/")
 	for _, s := range shapes {
 		f.Add([]byte("<beans>"+s.beans+"</beans>"), "+http://a.example/")
@@ -215,9 +203,7 @@ func TestConvertDefaultsLinesAndFiles(t *testing.T) {
 <bean id="odd" class="x.Odd"><property name="thing" value="1" /></bean>
 </beans>`
 	r, err := heritrix.Convert(heritrix.Job{Beans: []byte(job), Seeds: "https://a.example/\nftp://b.example/\n"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{`min_free = "8192MiB"`, "extra_info = true", `outbackcdx = "http://localhost:8080/fc"`, "workers = 250"} {
 		if !strings.Contains(string(r.Main), want) {
 			t.Errorf("no %s in\n%s", want, r.Main)

@@ -249,9 +249,7 @@ func TestConvertShapesOfPublicJobs(t *testing.T) {
 				}
 				return nil, errors.New("no such file")
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, want := range s.main {
 				if !strings.Contains(string(r.Main), want+"\n") {
 					t.Errorf("no %s in\n%s", want, r.Main)
@@ -273,5 +271,13 @@ func TestConvertShapesOfPublicJobs(t *testing.T) {
 				load(t, r)
 			}
 		})
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
