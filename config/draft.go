@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
@@ -101,11 +102,10 @@ func (d *draft) shown() func(k key) string {
 	}
 }
 
-// finish builds the stack and compiles the rules after all keys of a file, or of the [[when]] at path, are read.
+// finish builds the stack and checks the sections after all keys of a file, or of the [[when]] at path, are read.
 func (d *draft) finish(doc *schema.Document, path schema.Path) {
 	d.stack = append(slices.Clone(d.entries), d.stack...)
 	d.settings.Wait = stack(d.stack)
-	d.settings.Change.compile(doc)
 	d.settings.Mark = d.settings.Request.Mark(d.settings.Cookie)
 	d.settings.Request.Check(doc, path)
 	d.settings.Network.Check(doc, path)
@@ -116,29 +116,14 @@ func (d *draft) finish(doc *schema.Document, path schema.Path) {
 			own.Check(doc, path)
 		}
 	}
-	d.warnChange(doc, path)
+	d.warnRendered(doc, path)
 }
 
-// warnChange warns of rules of [change] that are not used.
-func (d *draft) warnChange(doc *schema.Document, path schema.Path) {
-	c := d.settings.Change
-	for _, name := range []string{"change.scrub", "change.scrub_css", "change.tolerance", "change.keep_scrubbed"} {
-		problem := `has no effect with change.mode = "strict"`
-		if c.Auto != AutoOff && strings.HasPrefix(name, "change.scrub") {
-			problem = `is used only for pages that differ at each fetch, with change.mode = "strict"`
-		}
-		used := c.Auto == AutoJudge && name == "change.keep_scrubbed"
-		if f, set := doc.Setting(path, name); set && c.Mode == Strict && !used {
-			f.Value = []any{} // it is not shown
-			f.Warn(problem, `set mode = "scrubbed" or "text" too`)
-		}
-	}
-	if f, set := doc.Setting(path, "change.of"); set && c.Of == OfRendered && !d.settings.Render.On {
+// warnRendered warns of texts that cannot decide, because no page is rendered.
+func (d *draft) warnRendered(doc *schema.Document, path schema.Path) {
+	of := Own[noise.Options](d.settings).Of
+	if f, set := doc.Setting(path, "change.of"); set && of == noise.OfRendered && !d.settings.Render.On {
 		f.Warn("has no effect, because no page is rendered", "set render.pages too")
-	}
-	noRules := len(c.Scrub)+len(c.ScrubCSS) == 0 && c.Tolerance == 0
-	if f, set := doc.Setting(path, "change.mode"); set && c.Mode == Scrubbed && noRules {
-		f.Warn("has no rules and so works like strict", "set change.scrub or change.scrub_css")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/articles"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config/schema"
@@ -32,7 +33,7 @@ const whenTable = "when"
 // groups return the keys of this package with the variables of a draft.
 var groups = []func(*draft) []schema.Var{
 	(*draft).fileKeys, (*draft).aboutKeys, (*draft).operatorKeys, (*draft).uploadKeys, (*draft).crawlKeys,
-	(*draft).adminKeys, (*draft).reachKeys, (*draft).politenessKeys, (*draft).waitKeys, (*draft).changeKeys,
+	(*draft).adminKeys, (*draft).reachKeys, (*draft).politenessKeys, (*draft).waitKeys, (*draft).midfetchKeys,
 	(*draft).fetchKeys, (*draft).requestKeys, (*draft).loginKeys, (*draft).networkKeys, (*draft).scopeKeys,
 	(*draft).sourceKeys, (*draft).renderKeys, (*draft).seedKeys, (*draft).whenKeys,
 }
@@ -243,5 +244,6 @@ func aspectSections() []schema.Section {
 		schema.NewSection(spaces.DefaultOptions, spaces.Keys),
 		schema.NewSection(feeds.DefaultOptions, feeds.Keys),
 		schema.NewSection(articles.DefaultOptions, articles.Keys),
+		schema.NewSection(noise.DefaultOptions, noise.Keys),
 	}
 }

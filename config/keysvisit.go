@@ -77,33 +77,10 @@ func (d *draft) waitKeys() []schema.Var {
 	}
 }
 
-// changeKeys are the keys of [change] and [midfetch].
-func (d *draft) changeKeys() []schema.Var {
+// midfetchKeys are the keys of [midfetch].
+func (d *draft) midfetchKeys() []schema.Var {
 	s := d.settings
 	return []schema.Var{
-		schema.Choice("change.of", InBoth, &s.Change.Of,
-			"What of a page decides about its next visit: its `source`, or the text that a browser shows (`rendered`), as far as `render.pages` renders it. Then there are no second fetches. See docs/rendering.md.",
-			OfSource, OfRendered),
-		schema.Choice("change.mode", InBoth, &s.Change.Mode,
-			"`strict` compares every byte, `scrubbed` what the rules below leave, `text` what a reader sees of that.",
-			Strict, Scrubbed, TextOnly),
-		schema.Elements("change.scrub", InBoth, "regular expressions", &s.Change.Scrub, schema.ReadScrub,
-			"Text that matches one of these expressions is not compared: each match counts as one space. They are applied one after the other. An expression that matches the empty text or whole documents is a fault."),
-		schema.Elements("change.scrub_css", InBoth, "CSS selectors", &s.Change.ScrubCSS, schema.ReadSelectors,
-			"Elements of HTML pages that are not compared."),
-		d.scrubTypes(),
-		schema.Bytes("change.max_size", InBoth, 1<<10, 64<<20, &s.Change.MaxSize,
-			"Longer contents are compared byte by byte."),
-		schema.Interval("change.max_time", InBoth, time.Millisecond, 10*time.Minute, &s.Change.MaxTime,
-			"Maximum time that the rules may take on one page. A page that takes longer is compared byte by byte, and the alarm `rules` is raised."),
-		schema.Count("change.tolerance", InBoth, 0, 16, &s.Change.Tolerance,
-			"Maximum number of bits in which the 64-bit sketches of two equal contents differ. 3 tolerates some words on a long page. Not with `strict`."),
-		d.keepScrubbed(),
-		schema.Choice("change.auto", InBoth, &s.Change.Auto,
-			"What happens to a page that differs at each fetch, but not in what a reader sees after `scrub` and `scrub_css`: `schedule` lets what a reader sees decide about the next visit, `judge` also about whether the page changed, `off` ignores it. Only with the wait rules `learned` and `target`.",
-			AutoSchedule, AutoJudge, AutoOff),
-		schema.Interval("change.restless_wait", InBoth, 0, schema.Longest, &s.Change.RestlessWait,
-			"Shortest wait of a page that differs at each fetch, whatever is compared. A shorter `wait.max` takes precedence. `0s` = no second fetches. Only with the wait rules `learned` and `target`."),
 		schema.Choice("midfetch.decide_by", InBoth, &s.Midfetch.DecideBy,
 			"Which validators decide: all that the answer has (`agree`), any of them (`either`), only the named one, or none (`off`). Only validators that have proven reliable on the host count.",
 			validators...),

@@ -8,33 +8,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// defaultScrubTypes are the types whose content is scrubbed by default.
-const defaultScrubTypes = `^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$`
-
-func (d *draft) scrubTypes() schema.Var {
-	mime := &d.settings.Change.MIME
-	k := schema.Value("change.mime", InBoth, schema.Type{Kind: schema.Regex}, mime, schema.ReadTypePattern, nil,
-		"Types that the rules apply to. Others are compared byte by byte. Must match the whole Content-Type, as in [[wait]].")
-	k.Default = "'" + defaultScrubTypes + "'"
-	return k
-}
-
-func (d *draft) keepScrubbed() schema.Var {
-	k := &d.settings.Change.KeepScrubbed
-	return schema.Every("change.keep_scrubbed", []string{"nothing", "response", "once per"},
-		func() (choice int, every time.Duration) {
-			switch {
-			case !k.Response:
-				return 0, 0
-			case k.Every == 0:
-				return 1, 0
-			}
-			return 2, k.Every
-		},
-		func(choice int, every time.Duration) { *k = KeepScrubbed{Response: choice > 0, Every: every} },
-		"What is archived of an answer that differs only in what is not compared: `nothing`, the whole `response` each time, or the response at most `once per 7d`.")
-}
-
 func (d *draft) revisits() schema.Var {
 	r := &d.settings.Dedup.Revisits
 	return schema.Every("dedup.revisits", []string{"all", "none", "once per"},

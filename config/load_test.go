@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
@@ -32,7 +33,7 @@ const day = 24 * time.Hour
 // compare compares types of other packages by their own notion of equality.
 var compare = cmp.Options{
 	cmpopts.IgnoreUnexported(config.Config{}),
-	cmpopts.IgnoreFields(config.Change{}, "Rules", "Seen"), // made of the other fields
+	cmpopts.IgnoreFields(noise.Options{}, "Rules", "Seen"), // made of the other fields
 	cmp.Comparer(func(a, b *regexp.Regexp) bool { return a == b || a != nil && b != nil && a.String() == b.String() }),
 	cmp.Comparer(func(a, b uri.URI) bool { return a == b }),
 	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),

@@ -1,14 +1,12 @@
 package config
 
 import (
-	"fmt"
 	"regexp"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -41,7 +39,6 @@ type Settings struct {
 	Scope     scope.Rules
 	Limits    frontier.Limits // scope.max_uris and scope.max_uris_per_directory
 	Links     discover.Bounds // scope.max_links and scope.speculative
-	Change    Change
 	Render    Rendering
 	Dedup     dedup.Policy
 	Names     uri.Naming // when two URIs are the same
@@ -114,104 +111,6 @@ func (m Midfetch) For(contentType string) evaluators.Midfetch {
 	return evaluators.Midfetch{DecideBy: m.DecideBy}
 }
 
-// Change says how two versions of a URI are compared.
-type Change struct {
-	Of           ChangeOf
-	Mode         ChangeMode
-	Scrub        []string       // regular expressions whose matches are not compared
-	ScrubCSS     []string       // CSS selectors of elements of HTML pages that are not compared
-	MIME         *regexp.Regexp // types that are scrubbed; others are compared byte by byte
-	MaxSize      int64          // in bytes; longer contents are compared byte by byte
-	MaxTime      time.Duration  // that the rules may take on one page; after that it is compared byte by byte
-	Tolerance    int            // maximum number of different bits in the sketches of two equal contents
-	KeepScrubbed KeepScrubbed
-	Auto         AutoMode
-	RestlessWait time.Duration // shortest wait of a page that differs at each fetch; 0 = no second looks
-
-	Rules *digest.Rules // the fields above, compiled; they change nothing with [Strict]
-	Seen  *digest.Rules // the rules that apply before what a reader sees is compared; nil = that decides nothing
-}
-
-// SecondLook returns the settings of second looks.
-func (c *Change) SecondLook() evaluators.SecondLook {
-	return evaluators.SecondLook{Every: c.RestlessWait, Off: c.RestlessWait == 0 || c.Of == OfRendered}
-}
-
-// ChangeOf says what of a page decides about its next visit.
-type ChangeOf string
-
-// The values of ChangeOf.
-const (
-	OfSource   ChangeOf = "source"
-	OfRendered ChangeOf = "rendered" // the text that a browser shows, once the page was rendered
-)
-
-// AutoMode says what a reader's view decides about pages that differ at each fetch in what no reader sees.
-type AutoMode uint8
-
-// The values of AutoMode.
-const (
-	AutoSchedule AutoMode = iota // when the page is visited next
-	AutoJudge                    // and whether the page changed
-	AutoOff                      // nothing
-)
-
-// String returns the name in a configuration.
-func (m AutoMode) String() string {
-	switch m {
-	case AutoSchedule:
-		return "schedule"
-	case AutoJudge:
-		return "judge"
-	case AutoOff:
-		return "off"
-	}
-	return fmt.Sprintf("AutoMode(%d)", uint8(m))
-}
-
-// ChangeMode is a way to compare two versions.
-type ChangeMode string
-
-// The modes.
-const (
-	Strict   ChangeMode = "strict"   // every byte is compared
-	Scrubbed ChangeMode = "scrubbed" // except what the rules match
-	TextOnly ChangeMode = "text"     // only what a reader sees, except what the rules match
-)
-
-// KeepScrubbed says what is archived of an answer that differs from the archived one only in what is scrubbed. With the
-// zero value nothing is.
-type KeepScrubbed struct {
-	Response bool          // archive the whole response
-	Every    time.Duration // but at most once in this time; 0 = each time
-}
-
-// compile makes the rules from the other fields, which were checked one by one when they were read.
-func (c *Change) compile(doc *schema.Document) {
-	spec := digest.Spec{
-		Types: c.MIME, MaxSize: c.MaxSize, Sketch: c.Tolerance > 0 && c.Mode != Strict, Text: c.Mode == TextOnly,
-	}
-	if c.Mode != Strict {
-		spec.Regexes, spec.Selectors = c.Scrub, c.ScrubCSS
-	}
-	rules, err := digest.Compile(spec)
-	if err != nil {
-		doc.AddFault(schema.Fault{Key: "change.scrub", Problem: err.Error(), Remedy: "use fewer rules"})
-		return
-	}
-	c.Rules, c.Seen = rules, nil
-	switch {
-	case c.Auto == AutoOff || c.Mode == TextOnly || c.Of == OfRendered: // the text is compared anyway
-	case c.Mode == Scrubbed || len(c.Scrub)+len(c.ScrubCSS) == 0:
-		c.Seen = rules
-	default:
-		spec.Regexes, spec.Selectors = c.Scrub, c.ScrubCSS
-		if c.Seen, err = digest.Compile(spec); err != nil {
-			doc.AddFault(schema.Fault{Key: "change.scrub", Problem: err.Error(), Remedy: "use fewer rules"})
-		}
-	}
-}
-
 // Sections returns the values of the owners of keys, see [schema.Find].
 func (s *Settings) Sections() []any { return s.Own }
 
@@ -219,7 +118,7 @@ func (s *Settings) Sections() []any { return s.Own }
 // [schema.Holder] of the settings, which would take a copy of them on the heap at each visit.
 func Own[T any](s *Settings) *T { return schema.FindIn[T](s.Own) }
 
-// DefaultSettings returns the settings that apply where no file sets anything, without Wait and Change.Rules.
+// DefaultSettings returns the settings that apply where no file sets anything, without Wait.
 func DefaultSettings() Settings { return coreCatalog.defaultSettings() }
 
 func (c *catalog) defaultSettings() Settings {
@@ -232,10 +131,6 @@ func (c *catalog) defaultSettings() Settings {
 
 // plainDefaults returns the default settings without the sections.
 func plainDefaults() Settings {
-	types, err := evaluators.Pattern(defaultScrubTypes)
-	if err != nil { // a test reads the defaults
-		panic("arcrawl/config: " + err.Error())
-	}
 	return Settings{
 		Politeness: Politeness{
 			Politeness:     frontier.Politeness{DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second},
@@ -256,11 +151,7 @@ func plainDefaults() Settings {
 			MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5,
 			MaxLinkHops: 1000, MaxManifestHops: 1000, MaxInferredHops: 1000, MaxSpeculativeHops: 1,
 		},
-		Links: discover.Bounds{MaxLinks: discover.DefaultMaxLinks},
-		Change: Change{
-			Of: OfSource, Mode: Strict, MIME: types, MaxSize: 2 << 20, MaxTime: 10 * time.Second, Auto: AutoSchedule,
-			RestlessWait: evaluators.DefaultRestlessEvery,
-		},
+		Links:  discover.Bounds{MaxLinks: discover.DefaultMaxLinks},
 		Render: Rendering{Keep: KeepNothing, Age: schema.Day, Limit: 2 * time.Minute, MaxRequests: 500, MaxPerDay: 1000},
 		Names:  uri.Naming{Set: uri.WHATWG},
 		Dedup:  dedup.Policy{MinSize: 1000},

@@ -22,7 +22,6 @@ var tables = []Table{
 			"If there is no such entry, it keeps the rule and capture target that decided about these types in the main file; the other keys have their defaults.",
 	},
 	{Name: "retry", Doc: "How long a URI waits after consecutive failures."},
-	{Name: "change", Doc: "How two versions of a URI are compared."},
 	{Name: "midfetch", Doc: "When the response headers alone prove that nothing changed, so that the body is not read."},
 	{Name: "dedup", Doc: "When an answer is archived as a revisit of an earlier record instead of whole."},
 	{Name: "fetch", Doc: "Limits of one exchange."},

@@ -3,12 +3,14 @@ package config_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
@@ -127,7 +129,14 @@ min_delay = "1m"
 	want := plain
 	want.Politeness.MinDelay = time.Minute
 	want.Politeness.MaxDelay = time.Minute // the refinement's own bound moves the other
-	want.Change.Scrub = []string{`\d+ likes`}
+	change := *config.Own[noise.Options](&plain)
+	change.Scrub = []string{`\d+ likes`}
+	want.Own = slices.Clone(plain.Own)
+	for i, own := range want.Own {
+		if _, is := own.(*noise.Options); is {
+			want.Own[i] = &change
+		}
+	}
 	html, image := plain.Wait[0], plain.Wait[2]
 	of := func(e evaluators.WaitEvaluator) evaluators.Classic { return e.Rule.(evaluators.Classic) }
 	rule := of(html)
@@ -142,7 +151,7 @@ min_delay = "1m"
 	if diff := cmp.Diff(want, refined, compare); diff != "" {
 		t.Errorf("under /live/ (-want +got):\n%s", diff)
 	}
-	if refined.Change.Rules == plain.Change.Rules {
+	if config.Own[noise.Options](&refined).Rules == config.Own[noise.Options](&plain).Rules {
 		t.Error("the rules are compiled from the scrub list outside of the refinement")
 	}
 }

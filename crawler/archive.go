@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -100,7 +99,7 @@ func (c *Crawler) smallestRecord(v *aspects.Visit, s *settings) (a aspects.Kept,
 	if s.Dedup.IsSmall(got.PayloadSize) && hasOldPayload(v) && c.isArchived(r, s.Dedup) {
 		return thinned(v, s.Dedup, aspects.Kept{Keeping: aspects.KeptResponse, Looked: a.Looked}), nil
 	}
-	if isKnown(v) && c.isArchived(r, s.Dedup) && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) &&
+	if isKnown(v) && c.isArchived(r, s.Dedup) && !hasOldPayload(v) && !noise.KeepsScrubbed(v) &&
 		!s.Dedup.TooOld(r.Origin.Date, got.Started) {
 		// The content is the same in another coding, for example gzip with another time stamp, or differs only in
 		// scrubbed parts. Nothing new needs to be aspects.Kept, and a revisit record cannot be written, because the
@@ -127,16 +126,6 @@ func (c *Crawler) isArchived(r *frontier.Record, p dedup.Policy) bool {
 // isKnown reports whether a visit found the content that the last capture had.
 func isKnown(v *aspects.Visit) bool {
 	return v.Verdict.State == evaluators.Unchanged && !v.Verdict.First
-}
-
-// keepsScrubbed reports whether the settings ask to archive a payload that differs from the aspects.Kept one only in
-// scrubbed parts.
-func keepsScrubbed(v *aspects.Visit, s config.Change) bool {
-	keep := s.KeepScrubbed
-	if s.Mode == config.Strict && !noise.Quiet(v) || !keep.Response {
-		return false
-	}
-	return keep.Every == 0 || v.Capture.Started.Sub(v.Record().Origin.Date) >= keep.Every
 }
 
 // recordOf returns a visit in the form that the archive's writer accepts.

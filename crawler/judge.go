@@ -22,25 +22,25 @@ const otherRequest = "; the request had other headers or cookies than at the las
 
 // compare is the plain rule: the content changed if its digest is another one than at the last capture.
 func (c *Crawler) compare(ctx context.Context, v *aspects.Visit) (done bool, err error) {
-	r, s := v.Record(), settingsOf(v)
+	r, o := v.Record(), aspects.OptionsOf[noise.Options](v)
 	filter := v.Request.Filter
 	if v.Unread && filter.Contradicts(v.Request.Sent, r.Validators, evaluators.ValidatorsOf(v.Capture.Header)) {
 		v.Verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}
 		aspects.Of[own](v).contradicted = true
 		return false, nil
 	}
-	change := s.Change
+	rules := o.Rules
 	if v.IsRobots {
-		change.Rules = new(digest.Rules) // every byte of it counts
+		rules = new(digest.Rules) // every byte of it counts
 	}
-	v.Compared, err = noise.Digest(ctx, v.Capture, change)
+	v.Compared, err = noise.Digest(ctx, v.Capture, rules, o.MaxTime)
 	if errors.Is(err, digest.ErrTooSlow) {
 		v.Fault, err = err, nil // it is compared whole
 	}
 	if err != nil {
 		return false, err
 	}
-	compareWith(v, s.Change.Tolerance)
+	compareWith(v, o.Tolerance)
 	if v.AskedOtherwise() && v.Verdict.State == evaluators.Changed {
 		v.Verdict.Reason += otherRequest
 	}

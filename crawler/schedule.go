@@ -7,8 +7,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/robots"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -56,7 +56,7 @@ func (c *Crawler) decideByStack(_ context.Context, v *aspects.Visit) error {
 
 // decidedByText reports whether the text that a browser shows may decide about the next visit of a page.
 func decidedByText(v *aspects.Visit) bool {
-	return settingsOf(v).Change.Of == config.OfRendered && v.Record().Source == ""
+	return aspects.OptionsOf[noise.Options](v).Of == noise.OfRendered && v.Record().Source == ""
 }
 
 // decideFirst lets the important URIs of an overloaded host go before the others.

@@ -103,7 +103,10 @@ func (c *Crawler) compose() {
 		Options: aspects.OptionsOf[misfortune.Options], Retry: retry,
 		Frontier: p.Frontier,
 	}
-	a.noise.Settings = func(v *aspects.Visit) *config.Settings { return &settingsOf(v).Settings }
+	a.noise.Options = aspects.OptionsOf[noise.Options]
+	a.noise.Rule = func(v *aspects.Visit, contentType string) evaluators.WaitEvaluator {
+		return settingsOf(v).Wait.For(contentType)
+	}
 	a.noise.Stretch = func(v *aspects.Visit) float64 { return c.factorsOf(v).Stretch }
 	a.articles.Options = aspects.OptionsOf[articles.Options]
 	if a.rendered = p.Rendered; a.rendered == nil {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -113,7 +114,8 @@ const (
 
 // MemoryNeed returns how many bytes of memory a crawl may need at most, by crawl.workers and change.max_size.
 func MemoryNeed(c *config.Config, now time.Time) int64 {
-	return baseMemory + int64(c.Crawl.Workers)*(visitMemory+comparedCopies*c.ForHost("", now).Change.MaxSize)
+	s := c.ForHost("", now)
+	return baseMemory + int64(c.Crawl.Workers)*(visitMemory+comparedCopies*config.Own[noise.Options](&s).MaxSize)
 }
 
 // limitMemory makes the runtime collect garbage before the process needs more memory than the settings allow, or than

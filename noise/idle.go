@@ -64,8 +64,9 @@ func scrubbedSeeds(c *config.Config, now time.Time) [][]uri.URI {
 	var all [][]uri.URI
 	for _, s := range c.Seeds {
 		h := s.URI.Host()
-		change := c.For(config.About{URI: s.URI, Now: now}).Change
-		if change.Mode == config.Strict || len(change.Scrub)+len(change.ScrubCSS) == 0 {
+		settings := c.For(config.About{URI: s.URI, Now: now})
+		change := config.Own[aspect.Options](&settings)
+		if change.Mode == aspect.Strict || len(change.Scrub)+len(change.ScrubCSS) == 0 {
 			continue
 		}
 		i, ok := place[h]
@@ -97,7 +98,8 @@ func idleOnHost(
 		return nil
 	}
 	about := config.About{URI: seeds[0], Now: now}
-	change := c.For(about).Change
+	settings := c.For(about)
+	change := config.Own[aspect.Options](&settings)
 	problem := fmt.Sprintf("matches nothing in the %d newest stored versions of the seeds of %s", len(versions), seeds[0].Host())
 	var all []config.Fault
 	warn := func(key, rule string) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -16,11 +17,11 @@ import (
 const textType = "text/plain; charset=utf-8"
 
 // withoutOf returns the selectors of the elements whose text is not compared.
-func withoutOf(c *config.Change) []string {
-	if c.Of != config.OfRendered || c.Mode == config.Strict {
+func withoutOf(o *noise.Options) []string {
+	if o.Of != noise.OfRendered || o.Mode == noise.Strict {
 		return nil
 	}
-	return c.ScrubCSS
+	return o.ScrubCSS
 }
 
 // compare lets the text of a rendered page decide about its next visit. It compares no text of a page that was not
@@ -32,7 +33,7 @@ func (v *view) compare(ctx context.Context, r chromium.Result, s *config.Setting
 			Msg("a rendered page is not complete: its source decides about the next visit")
 		return nil
 	}
-	compared, err := comparison(ctx, text, s.Change)
+	compared, err := comparison(ctx, text, config.Own[noise.Options](s))
 	if err != nil {
 		return fmt.Errorf("compare the text of the rendered page: %w", err)
 	}
@@ -57,14 +58,14 @@ func (v *view) compare(ctx context.Context, r chromium.Result, s *config.Setting
 }
 
 // comparison returns the digest of a text after scrubbing.
-func comparison(ctx context.Context, text string, s config.Change) (digest.Comparison, error) {
+func comparison(ctx context.Context, text string, o *noise.Options) (digest.Comparison, error) {
 	sum := digest.Of([]byte(text))
-	if s.Rules.Idle(textType, int64(len(text))) {
-		return s.Rules.Whole(sum), nil
+	if o.Rules.Idle(textType, int64(len(text))) {
+		return o.Rules.Whole(sum), nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.MaxTime, digest.ErrTooSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, o.MaxTime, digest.ErrTooSlow)
 	defer cancel()
-	c, err := s.Rules.Compare(ctx, strings.NewReader(text), textType, sum)
+	c, err := o.Rules.Compare(ctx, strings.NewReader(text), textType, sum)
 	if errors.Is(err, digest.ErrTooSlow) {
 		return c, nil // it is compared whole
 	}

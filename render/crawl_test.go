@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/digest"
@@ -94,7 +95,7 @@ func crawl(t *testing.T, dir, settings string, page town.Page, every time.Durati
 		s := c.For(config.About{URI: r.URI, Hops: r.Hops, ContentType: r.Type, Now: r.Finished})
 		shown := digest.Of([]byte(strconv.Itoa(int(r.Finished.Sub(town.Epoch) / every))))
 		_, err := parts.Frontier.Revise(r.Finished, r.URI, func(record *frontier.Record) bool {
-			state := facts.Decide(record, s.Change.Rules.Whole(shown), &s)
+			state := facts.Decide(record, config.Own[noise.Options](&s).Rules.Whole(shown), &s)
 			fmt.Fprintf(&told, "wait %v (%s) {text %s: wait %v, %d versions}\n", r.Wait.Interval.Round(time.Second),
 				r.Wait.Reason, state, record.Due.Sub(r.Finished).Round(time.Second), record.Versions)
 			return true

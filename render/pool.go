@@ -24,7 +24,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/aspects/spaces"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/digest"
@@ -48,8 +48,9 @@ const (
 type Parts struct {
 	Config   *config.Live
 	Frontier *frontier.Frontier
-	Traps    *spaces.Store // nil knows of no traps
 	Archive  *warcout.Writer
+	// IsTrapped reports whether a URI that the page via names is part of a trap; nil knows of no traps.
+	IsTrapped func(u, via uri.URI, hops uri.HopPath, now time.Time) bool
 	// Open opens a record of the archive.
 	Open func(digest.Origin) (warc.Head, io.ReadCloser, error)
 	// Index adds a record to the index of the archive. It logs its errors.
@@ -310,9 +311,10 @@ func (l *Pool) renderPage(ctx context.Context, b Browser, pg page) error {
 	began := l.p.Now()
 	about := config.About{URI: pg.uri, Hops: record.Hops, ContentType: record.ContentType, Now: began}
 	visits := v.config.For(about)
+	change := config.Own[noise.Options](&visits)
 	r, err := b.Render(ctx, chromium.Job{
 		URI: pg.uri.String(), Answer: v.answer, Limit: pg.settings.Limit, MaxRequests: pg.settings.MaxRequests,
-		Picture: pg.settings.Keep == config.KeepAll, Without: withoutOf(&visits.Change),
+		Picture: pg.settings.Keep == config.KeepAll, Without: withoutOf(change),
 	})
 	if err != nil {
 		return err
@@ -321,7 +323,7 @@ func (l *Pool) renderPage(ctx context.Context, b Browser, pg page) error {
 	if err == nil {
 		err = v.keep(r)
 	}
-	if err == nil && visits.Change.Of == config.OfRendered {
+	if err == nil && change.Of == noise.OfRendered {
 		err = v.compare(ctx, r, &visits)
 	}
 	if err != nil {

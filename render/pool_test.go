@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/digest"
@@ -161,7 +162,7 @@ func (w *world) visit(change func(*frontier.Record)) (uri.URI, uri.HopPath) {
 		URI: r.URI, Finished: w.now(), Status: r.LastStatus, Type: r.ContentType,
 		Verdict: evaluators.Verdict{First: true, State: state},
 	}
-	if s.Change.Of == config.OfRendered {
+	if config.Own[noise.Options](&s).Of == noise.OfRendered {
 		report.Rendered = factsOf(claim.Record, state, in, wait, w.now())
 	}
 	w.pool.Observe(report)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -43,7 +44,7 @@ func (Aspect) After(v *aspects.Visit, from time.Time) any {
 // rendered. The schedule stays if the page was visited again since, or if v is nil.
 func (v *Facts) Decide(r *frontier.Record, text digest.Comparison, s *config.Settings) evaluators.State {
 	known, ok := read(r.Rendered)
-	verdict := evaluators.ChangeEvaluator{Tolerance: s.Change.Tolerance}.Judge(
+	verdict := evaluators.ChangeEvaluator{Tolerance: config.Own[noise.Options](s).Tolerance}.Judge(
 		evaluators.Before{Known: ok, Status: http.StatusOK, Comparison: known.text},
 		evaluators.Seen{Status: http.StatusOK, Comparison: text, Complete: true})
 	state := verdict.State

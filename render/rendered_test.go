@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -21,8 +22,7 @@ var (
 
 // settings let the rendered text decide, by the rule of Heritrix.
 func settings() *config.Settings {
-	s := &config.Settings{}
-	s.Change.Of = config.OfRendered
+	s := &config.Settings{Own: []any{&noise.Options{Of: noise.OfRendered}}}
 	s.Wait = evaluators.Stack{{Name: "all", Rule: evaluators.Classic{}}}
 	return s
 }

@@ -284,11 +284,7 @@ func (v *view) candidate(u uri.URI, hops ...uri.Hop) (frontier.Candidate, bool) 
 
 // isTrapped reports whether a candidate is part of a trap.
 func (v *view) isTrapped(c frontier.Candidate, now time.Time) bool {
-	if v.l.p.Traps == nil {
-		return false
-	}
-	t, ok, err := v.l.p.Traps.Judge(c.URI, v.record.URI, c.Hops, now)
-	return err != nil || ok && !t.Suspect
+	return v.l.p.IsTrapped != nil && v.l.p.IsTrapped(c.URI, v.record.URI, c.Hops, now)
 }
 
 // addFound adds what a rendered page requested or names, and returns how many URIs are new.

@@ -69,7 +69,8 @@ func Check(c *config.Config) []config.Fault {
 func open(d *daemon.Daemon) *Pool {
 	c, r, log := d.Live().Current(), *d.Parts(), d.Log()
 	pool := Start(context.Background(), Parts{
-		Config: d.Live(), Frontier: r.Frontier, Traps: r.Traps, Archive: r.Archive, Open: warc.StoredMessage(c.Storage.WARC),
+		Config: d.Live(), Frontier: r.Frontier, IsTrapped: r.Traps.IsTrapped, Archive: r.Archive,
+		Open: warc.StoredMessage(c.Storage.WARC),
 		Index: func(record digest.Origin, contentType string) {
 			if err := r.IndexCapture(crawler.Captured{Record: record, ContentType: contentType}); err != nil {
 				log.Error().Err(err).Msg("could not index a rendered page: the index is incomplete until the next start")

@@ -1,4 +1,4 @@
-// Package noise compares the content of a visit with what is remembered of its URI.
+// Package noise compares the content of a visit with what is remembered of its URI, as the [Options] in [change] say.
 //
 // [Digest] makes the digest that decides whether a page changed. Some pages differ at every fetch: they show a clock,
 // or hold a token. The [Aspect] looks twice at pages that differed at many visits in a row, as [evaluators.SecondLook]
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -21,7 +20,9 @@ import (
 
 // Aspect looks twice at pages that differ at each fetch.
 type Aspect struct {
-	Settings aspects.Options[config.Settings]
+	Options aspects.Options[Options]
+	// Rule returns the wait rule of a visit for a type of content.
+	Rule func(v *aspects.Visit, contentType string) evaluators.WaitEvaluator
 	// Stretch returns the factor by which the waits of the visit's host are stretched.
 	Stretch func(*aspects.Visit) float64
 
@@ -93,31 +94,31 @@ func (a *Aspect) Judge(ctx context.Context, v *aspects.Visit) (done bool, err er
 	if v.IsRobots {
 		return false, nil
 	}
-	r, s, j := v.Record(), a.Settings(v), aspects.Of[judgement](v)
+	r, o, j := v.Record(), a.Options(v), aspects.Of[judgement](v)
 	v.WaitState = v.Verdict.State
 	j.differs = v.Verdict.State == evaluators.Changed
-	j.applies = r.Source == "" && s.Change.SecondLook().Applies(s.Wait.For(r.ContentType))
+	j.applies = r.Source == "" && o.SecondLook().Applies(a.Rule(v, r.ContentType))
 	if j.applies && r.Look != "" {
-		err = a.compare(ctx, v, s, j)
+		err = a.compare(ctx, v, o, j)
 	}
-	if s.Change.Auto == config.AutoJudge && j.differs && Quiet(v) {
+	if o.Auto == AutoJudge && j.differs && Quiet(v) {
 		v.Verdict = evaluators.Verdict{State: evaluators.Unchanged, Reason: "a reader sees the same"}
 	}
 	return false, err
 }
 
 // compare compares a page that differed before with the last visit.
-func (a *Aspect) compare(ctx context.Context, v *aspects.Visit, s *config.Settings, j *judgement) error {
+func (a *Aspect) compare(ctx context.Context, v *aspects.Visit, o *Options, j *judgement) error {
 	look, err := evaluators.LookOf(v.Record().Look)
 	if err != nil {
 		look = evaluators.Look{} // it is learned again
 	}
-	if s.Change.Seen == nil {
+	if o.Seen == nil {
 		look = look.Trusting()
 	}
 	j.known, j.second = &known{look: look}, look.Open > 0
 	if (look.Noisy() || j.second) && j.differs && !v.Failed {
-		if err := j.known.see(ctx, v, s); err != nil {
+		if err := j.known.see(ctx, v, o); err != nil {
 			return err
 		}
 		j.compareSights(v)
@@ -126,23 +127,23 @@ func (a *Aspect) compare(ctx context.Context, v *aspects.Visit, s *config.Settin
 		return nil
 	}
 	j.outcome = j.outcomeOf(v)
-	return a.silence(ctx, v, s, j)
+	return a.silence(ctx, v, o, j)
 }
 
 // see makes the digests of what a reader sees. It forgets rules that leave less than half of a page.
-func (k *known) see(ctx context.Context, v *aspects.Visit, settings *config.Settings) (err error) {
-	c, s := v.Capture, &settings.Change
-	if k.rules = s.Seen; k.look.View == evaluators.SeenSilenced {
-		if k.rules, err = s.Seen.With(digest.ParseSilencer(k.look.Silencer)); err != nil {
-			k.look, k.rules = k.look.Trusting(), s.Seen // they are of another version of the program
+func (k *known) see(ctx context.Context, v *aspects.Visit, o *Options) (err error) {
+	c := v.Capture
+	if k.rules = o.Seen; k.look.View == evaluators.SeenSilenced {
+		if k.rules, err = o.Seen.With(digest.ParseSilencer(k.look.Silencer)); err != nil {
+			k.look, k.rules = k.look.Trusting(), o.Seen // they are of another version of the program
 		}
 	}
-	if k.sight, err = sight(ctx, c, s, k.rules); err != nil || k.rules == s.Seen {
+	if k.sight, err = sight(ctx, c, o, k.rules); err != nil || k.rules == o.Seen {
 		return err
 	}
-	whole, err := sight(ctx, c, s, s.Seen)
+	whole, err := sight(ctx, c, o, o.Seen)
 	if !k.sight.IsMost(whole) {
-		k.look, k.sight, k.rules = k.look.Trusting(), whole, s.Seen
+		k.look, k.sight, k.rules = k.look.Trusting(), whole, o.Seen
 	}
 	return err
 }
@@ -212,6 +213,17 @@ func Counts(v *aspects.Visit) bool {
 	return j.known == nil || !j.second && j.known.look.Finding != evaluators.Restless
 }
 
+// KeepsScrubbed reports whether the settings ask to archive a payload that differs from the archived one only in
+// scrubbed parts.
+func KeepsScrubbed(v *aspects.Visit) bool {
+	o := aspects.OptionsOf[Options](v)
+	keep := o.KeepScrubbed
+	if o.Mode == Strict && !Quiet(v) || !keep.Response {
+		return false
+	}
+	return keep.Every == 0 || v.Capture.Started.Sub(v.Record().Origin.Date) >= keep.Every
+}
+
 // OutcomeOf returns what a second look found.
 func OutcomeOf(v *aspects.Visit) evaluators.Outcome { return aspects.Of[judgement](v).outcome }
 
@@ -247,7 +259,7 @@ func (a *Aspect) DecideLook(_ context.Context, v *aspects.Visit) error {
 		return nil
 	}
 	w := a.restless(v)
-	look, again := a.Settings(v).Change.SecondLook().Due(j.known.look, v.WaitState, w, v.Finished)
+	look, again := a.Options(v).SecondLook().Due(j.known.look, v.WaitState, w, v.Finished)
 	if look.Finding != evaluators.Restless { // it is visited like all others again
 		j.known.look = look
 		r.Restless = false
@@ -265,17 +277,17 @@ func (a *Aspect) DecideLook(_ context.Context, v *aspects.Visit) error {
 // DecideRestless makes the second look of a page due that differed at many visits in a row, after its rule decided
 // about the wait.
 func (a *Aspect) DecideRestless(ctx context.Context, v *aspects.Visit) error {
-	j, n, s := aspects.Of[judgement](v), &v.Next, a.Settings(v)
+	j, n, o := aspects.Of[judgement](v), &v.Next, a.Options(v)
 	if !j.applies || n.Record.Versions <= 1 || j.known == nil && v.WaitState != evaluators.Changed {
 		return nil
 	}
-	look, again := s.Change.SecondLook().Due(j.look(), v.WaitState, n.Wait, v.Finished)
+	look, again := o.SecondLook().Due(j.look(), v.WaitState, n.Wait, v.Finished)
 	if again {
 		if j.known == nil {
 			j.known = new(known)
 		}
 		if j.known.sight == (digest.Sight{}) {
-			if err := j.known.see(ctx, v, s); err != nil {
+			if err := j.known.see(ctx, v, o); err != nil {
 				return err
 			}
 		}
@@ -308,13 +320,12 @@ func (a *Aspect) secondLook(v *aspects.Visit, w evaluators.Wait) evaluators.Wait
 // lookAgain lets the next visit go before all others of the host, and keeps the page for it.
 func (a *Aspect) lookAgain(v *aspects.Visit) {
 	v.Next.Record.Urgent = true
-	a.fetches.keep(v.URI(), v.Capture, a.Settings(v))
+	a.fetches.keep(v.URI(), v.Capture, a.Options(v))
 }
 
 // restless returns the wait of a restless page.
 func (a *Aspect) restless(v *aspects.Visit) evaluators.Wait {
-	s := a.Settings(v)
-	w := s.Change.SecondLook().RestlessWait(s.Wait.For(v.Next.Record.ContentType), a.Stretch(v))
+	w := a.Options(v).SecondLook().RestlessWait(a.Rule(v, v.Next.Record.ContentType), a.Stretch(v))
 	w.Evaluator = WaitRestless
 	return w
 }
@@ -324,9 +335,9 @@ func forget(r *frontier.Record) { r.Memory, r.Wait, r.Rate = "", 0, 0 }
 
 // closeLook changes the record of a URI after a second look, and returns the wait.
 func (a *Aspect) closeLook(v *aspects.Visit, j *judgement) evaluators.Wait {
-	r, s, was := &v.Next.Record, a.Settings(v), j.known.look.Finding
-	second := s.Change.SecondLook()
-	if j.outcome == evaluators.LookSame && !j.known.look.IsForClock() && a.fetches.showsTime(v.Capture, s) {
+	r, o, was := &v.Next.Record, a.Options(v), j.known.look.Finding
+	second := o.SecondLook()
+	if j.outcome == evaluators.LookSame && !j.known.look.IsForClock() && a.fetches.showsTime(v.Capture, o) {
 		second.Clock = evaluators.ClockLook
 	}
 	look, again := second.Closed(j.known.look, j.outcome, v.Finished)

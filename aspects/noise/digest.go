@@ -7,15 +7,16 @@ import (
 	"io"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
 // Digest returns the digest that decides whether a page changed. It is the digest of the decoded content after
-// scrubbing. If the content cannot be decoded, it is the digest of the payload as received.
-func Digest(ctx context.Context, c *fetch.Capture, s config.Change) (digest.Comparison, error) {
-	rules := s.Rules
+// scrubbing by rules, which may take maxTime. If the content cannot be decoded, it is the digest of the payload as
+// received.
+func Digest(
+	ctx context.Context, c *fetch.Capture, rules *digest.Rules, maxTime time.Duration,
+) (digest.Comparison, error) {
 	contentType := c.Header.Get("Content-Type")
 	switch {
 	case !c.Complete:
@@ -26,18 +27,18 @@ func Digest(ctx context.Context, c *fetch.Capture, s config.Change) (digest.Comp
 		return rules.Whole(c.ContentDigest), nil
 	}
 	whole := rules.Whole(c.ContentDigest) // for a content longer than we may read; known from the download
-	return read(ctx, c, s.MaxTime, whole, func(ctx context.Context, content io.Reader) (digest.Comparison, error) {
+	return read(ctx, c, maxTime, whole, func(ctx context.Context, content io.Reader) (digest.Comparison, error) {
 		return rules.Compare(ctx, content, contentType, c.ContentDigest)
 	})
 }
 
 // sight returns the digests of what a reader sees of a page under rules; none if the page is not HTML, or was not read
 // whole.
-func sight(ctx context.Context, c *fetch.Capture, s *config.Change, rules *digest.Rules) (digest.Sight, error) {
+func sight(ctx context.Context, c *fetch.Capture, o *Options, rules *digest.Rules) (digest.Sight, error) {
 	if rules == nil || !c.Complete || c.ContentDigest.IsZero() {
 		return digest.Sight{}, nil
 	}
-	return read(ctx, c, s.MaxTime, digest.Sight{}, func(ctx context.Context, content io.Reader) (digest.Sight, error) {
+	return read(ctx, c, o.MaxTime, digest.Sight{}, func(ctx context.Context, content io.Reader) (digest.Sight, error) {
 		return rules.Seen(ctx, content, c.Header.Get("Content-Type"))
 	})
 }

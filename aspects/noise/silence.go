@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -75,16 +74,16 @@ func (f *Fetches) Bytes() int64 {
 }
 
 // keep keeps the content of a page that is looked at again, with the fetches before.
-func (f *Fetches) keep(u uri.URI, c *fetch.Capture, s *config.Settings) {
-	if fetched, ok := f.versionOf(c, s); ok { // otherwise no rules are found for it
+func (f *Fetches) keep(u uri.URI, c *fetch.Capture, o *Options) {
+	if fetched, ok := f.versionOf(c, o); ok { // otherwise no rules are found for it
 		f.add(u, fetched)
 	}
 }
 
 // versionOf returns the content of a page for which rules may be found.
-func (f *Fetches) versionOf(c *fetch.Capture, s *config.Settings) (v Version, ok bool) {
+func (f *Fetches) versionOf(c *fetch.Capture, o *Options) (v Version, ok bool) {
 	v = Version{Date: c.Started, MIME: c.Header.Get("Content-Type")}
-	if f.Finder == nil || s.Change.Seen == nil || !mediatype.IsHTML(v.MIME) {
+	if f.Finder == nil || o.Seen == nil || !mediatype.IsHTML(v.MIME) {
 		return v, false
 	}
 	content, err := contentOf(c)
@@ -93,9 +92,9 @@ func (f *Fetches) versionOf(c *fetch.Capture, s *config.Settings) (v Version, ok
 }
 
 // showsTime reports whether a page shows the time to the minute, so that it may differ at a fetch a minute later.
-func (f *Fetches) showsTime(c *fetch.Capture, s *config.Settings) bool {
-	fetched, ok := f.versionOf(c, s)
-	return ok && f.Finder.ShowsTime(s.Change.Seen, fetched)
+func (f *Fetches) showsTime(c *fetch.Capture, o *Options) bool {
+	fetched, ok := f.versionOf(c, o)
+	return ok && f.Finder.ShowsTime(o.Seen, fetched)
 }
 
 // add adds a fetch of a page.
@@ -155,23 +154,23 @@ func contentOf(c *fetch.Capture) ([]byte, error) {
 
 // silence finds rules for a page that would be restless after a second look. Under them a reader sees the same of all
 // its fetches. If there are some, the page is noisy, and they decide about its wait from now on.
-func (a *Aspect) silence(ctx context.Context, v *aspects.Visit, s *config.Settings, j *judgement) error {
+func (a *Aspect) silence(ctx context.Context, v *aspects.Visit, o *Options, j *judgement) error {
 	if j.outcome != evaluators.LookDiffers {
 		a.fetches.forget(v.URI())
 		return nil
 	}
 	c := v.Capture
-	if _, again := s.Change.SecondLook().Closed(j.known.look, j.outcome, c.Started); again || s.Change.Seen == nil {
+	if _, again := o.SecondLook().Closed(j.known.look, j.outcome, c.Started); again || o.Seen == nil {
 		return nil
 	}
-	found, err := a.fetches.search(ctx, v.URI(), c, s, j.known.look.IsForClock())
+	found, err := a.fetches.search(ctx, v.URI(), c, o, j.known.look.IsForClock())
 	if err != nil || found == "" {
 		return err
 	}
 	look := j.known.look.Trusting()
 	look.View, look.Silencer = evaluators.SeenSilenced, found
 	k := known{look: look}
-	if err := k.see(ctx, v, s); err != nil || !k.look.Noisy() {
+	if err := k.see(ctx, v, o); err != nil || !k.look.Noisy() {
 		return err
 	}
 	*j.known, j.outcome = k, evaluators.LookNoisy
@@ -209,7 +208,7 @@ func (f *Fetches) end(took time.Duration) {
 // search returns the rules that silence a page, from the fetches that are kept and the present one. It returns an empty
 // text if there are none, or if clock says that nothing but the time may differ, and something does.
 func (f *Fetches) search(
-	ctx context.Context, u uri.URI, c *fetch.Capture, s *config.Settings, clock bool,
+	ctx context.Context, u uri.URI, c *fetch.Capture, o *Options, clock bool,
 ) (string, error) {
 	if f.Finder == nil {
 		return "", nil
@@ -228,13 +227,13 @@ func (f *Fetches) search(
 	if err != nil || len(kept) < 2 {
 		return "", nil // what cannot be read is compared no further
 	}
-	if clock && !f.Finder.DifferInTime(s.Change.Seen, kept[len(kept)-2], kept[len(kept)-1]) {
+	if clock && !f.Finder.DifferInTime(o.Seen, kept[len(kept)-2], kept[len(kept)-1]) {
 		return "", nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, min(maxSearch, s.Change.MaxTime), digest.ErrTooSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, min(maxSearch, o.MaxTime), digest.ErrTooSlow)
 	defer cancel()
 	ended := func() error { return context.Cause(ctx) }
-	found, err := f.Finder.Silence(ended, s.Change.Seen, kept)
+	found, err := f.Finder.Silence(ended, o.Seen, kept)
 	if errors.Is(err, digest.ErrTooSlow) {
 		return "", nil
 	}

@@ -78,6 +78,12 @@ func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, 
 	return t, ok, err
 }
 
+// IsTrapped reports whether a URI is part of a trap that is more than suspected. It is kept out if that is not known.
+func (b *Store) IsTrapped(u, via uri.URI, hops uri.HopPath, now time.Time) bool {
+	t, ok, err := b.Judge(u, via, hops, now)
+	return err != nil || ok && !t.Suspect
+}
+
 func (s *state) trapOf(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
 	text, target := u.String(), u.RequestTarget()
 	for i := range s.Traps {

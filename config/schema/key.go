@@ -258,8 +258,10 @@ type Section struct {
 type Owned struct {
 	Tables []Table // that are not of another owner too
 	Vars   []Var
-	Bounds []Bounds                       // pairs of keys
-	Check  func(doc *Document, path Path) // reports contradictions in a file, or in the [[when]] at path; may be nil
+	Bounds []Bounds // pairs of keys
+	// Check completes the variables after all keys of a file, or of the [[when]] at path, are read, and reports
+	// contradictions. It is called only if one of the keys is set there; the defaults are complete. It may be nil.
+	Check func(doc *Document, path Path)
 }
 
 // Bounds is a pair of keys, the minimum and the maximum of a range.

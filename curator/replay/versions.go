@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -146,7 +147,8 @@ func Comparisons() []string { return compare.Kinds() }
 func (c *Catalog) Compare(
 	ctx context.Context, u uri.URI, before, after, what string, inForce *config.Config, now time.Time,
 ) (out api.Comparison, err error) {
-	change := inForce.For(config.About{URI: u, Now: now}).Change
+	s := inForce.For(config.About{URI: u, Now: now})
+	change := config.Own[noise.Options](&s)
 	rules, err := digest.Compile(digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS})
 	if err != nil {
 		return out, err

@@ -14,6 +14,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/uri"
@@ -42,7 +43,8 @@ func Stage(c *config.Config, h uri.Host, wanted ScrubRules, now time.Time) (File
 	if err != nil && name != string(h)+".toml" {
 		text = []byte("host = " + config.Quote(string(h)) + "\n")
 	}
-	inForce := c.ForHost(h, now).Change
+	s := c.ForHost(h, now)
+	inForce := config.Own[aspect.Options](&s)
 	if len(wanted.Scrub) > 0 {
 		wanted.Scrub = slices.Concat(inForce.Scrub, wanted.Scrub)
 	}

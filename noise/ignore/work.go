@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
+	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -26,7 +27,8 @@ type Work struct {
 
 // inForce returns the scrubbing rules in force for a URI.
 func (w Work) inForce(u uri.URI) digest.Spec {
-	change := w.Config.For(config.About{URI: u, Now: w.Now}).Change
+	s := w.Config.For(config.About{URI: u, Now: w.Now})
+	change := config.Own[aspect.Options](&s)
 	return digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS}
 }
 
