@@ -71,6 +71,15 @@ func Compile(s Spec) (*Rules, error) {
 	return r, nil
 }
 
+// Spec returns what the rules were compiled from.
+func (r *Rules) Spec() Spec { return r.spec }
+
+// Matches returns the places in a text that one of the expressions matches, which are left out. The error is
+// [ErrTooSlow], or the cause of ctx.
+func (r *Rules) Matches(ctx context.Context, regex int, text []byte) (places [][]int, err error) {
+	return r.regexes[regex].matches(ctx, text)
+}
+
 // fingerprint returns the fingerprint of the rules. It is zero only for a spec that leaves nothing out.
 func (s Spec) fingerprint() uint64 {
 	if len(s.Regexes)+len(s.Selectors) == 0 && !s.Text {

@@ -194,7 +194,7 @@ func (c *comparison) lines(ctx context.Context, v version, what string, rules *d
 	if v.cut {
 		c.note(fmt.Sprintf("Only the first %d MB of each version are compared.", maxBytes>>20))
 	}
-	text, marks, err := rules.Marks(ctx, v.content, v.mime)
+	text, marks, err := Marks(ctx, rules, v.content, v.mime)
 	if err != nil {
 		c.note("The scrubbing rules take too long on this page, and not all of their parts are marked.")
 	}

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/digest"
 )
 
 // Lengths of lines, in bytes. A longer line is divided behind a tag or a space, or at the maximum.
@@ -75,7 +74,7 @@ func (l *line) add(text, rule string) {
 
 // pieces divides text[from:to] at the borders of marks, and calls do with each piece and its rule. Marks before from
 // are skipped; the rest of the marks is returned.
-func pieces(text []byte, from, to int, marks []digest.Mark, do func(piece []byte, rule string)) []digest.Mark {
+func pieces(text []byte, from, to int, marks []Mark, do func(piece []byte, rule string)) []Mark {
 	for from < to {
 		for len(marks) > 0 && marks[0].To <= from {
 			marks = marks[1:]
@@ -94,7 +93,7 @@ func pieces(text []byte, from, to int, marks []digest.Mark, do func(piece []byte
 	return marks
 }
 
-func sourceLines(text []byte, marks []digest.Mark) (lines []line) {
+func sourceLines(text []byte, marks []Mark) (lines []line) {
 	at, number := 0, 0
 	for whole := range bytes.Lines(text) {
 		number++
@@ -133,7 +132,7 @@ func cut(text []byte) int {
 }
 
 // readerLines returns the text of a page as a reader sees it: a line for each paragraph, heading, cell or item.
-func readerLines(page []byte, marks []digest.Mark) (lines []line) {
+func readerLines(page []byte, marks []Mark) (lines []line) {
 	r := reader{page: page, marks: marks}
 	z := html.NewTokenizer(bytes.NewReader(page))
 	at := 0
@@ -159,7 +158,7 @@ func readerLines(page []byte, marks []digest.Mark) (lines []line) {
 // reader collects the text that a reader sees.
 type reader struct {
 	page     []byte
-	marks    []digest.Mark
+	marks    []Mark
 	lines    []line
 	current  line
 	size     int       // of current, in bytes of the page

@@ -70,7 +70,7 @@ func preview(
 
 // hiddenIn returns the parts of a content that rules hide.
 func hiddenIn(ctx context.Context, content []byte, mime string, rules *digest.Rules) api.HiddenParts {
-	text, marks, err := rules.Marks(ctx, content, mime)
+	text, marks, err := compare.Marks(ctx, rules, content, mime)
 	out := api.HiddenParts{Parts: len(marks), Samples: []string{}}
 	if err != nil {
 		out.Problem = "The rules take too long on this version."

@@ -1,4 +1,4 @@
-package digest
+package compare
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
@@ -21,20 +22,24 @@ type Mark struct {
 
 // Marks returns a content as UTF-8, and the parts of it that the expressions and selectors leave out: in order,
 // without overlaps. Where two marks overlap, the one that begins first counts. The end of an element that is not
-// closed is a guess. The error is [ErrTooSlow], or the cause of ctx; then only the marks of the rules before are
-// returned.
-func (r *Rules) Marks(ctx context.Context, content []byte, contentType string) (text []byte, marks []Mark, err error) {
-	text = Decode(content, contentType)
-	left := original(text)
-	for i := range r.regexes {
-		var found []Mark
-		if left, found, err = r.regexes[i].mark(ctx, left); err != nil {
+// closed is a guess. The error is [digest.ErrTooSlow], or the cause of ctx; then only the marks of the rules before
+// are returned.
+func Marks(
+	ctx context.Context, rules *digest.Rules, content []byte, contentType string,
+) (text []byte, marks []Mark, err error) {
+	text = digest.Decode(content, contentType)
+	left, spec := original(text), rules.Spec()
+	for i, rule := range spec.Regexes {
+		matches, err := rules.Matches(ctx, i, left.text)
+		if err != nil {
 			return text, ordered(marks), err
 		}
+		var found []Mark
+		left, found = left.mark(matches, rule)
 		marks = append(marks, found...)
 	}
-	if mediatype.IsHTML(contentType) && len(r.spec.Selectors) > 0 {
-		marks = append(marks, markElements(text, r.spec.Selectors)...)
+	if mediatype.IsHTML(contentType) && len(spec.Selectors) > 0 {
+		marks = append(marks, markElements(text, spec.Selectors)...)
 	}
 	return text, ordered(marks), nil
 }
@@ -53,11 +58,10 @@ func original(text []byte) placed {
 	return placed{text, place}
 }
 
-// mark replaces each match by one space, as scrub does, and returns the places of the matches.
-func (s scrubber) mark(ctx context.Context, p placed) (left placed, marks []Mark, err error) {
-	matches, err := s.matches(ctx, p.text)
-	if err != nil || len(matches) == 0 {
-		return p, nil, err
+// mark replaces each match of a rule by one space, as scrubbing does, and returns the places of the matches.
+func (p placed) mark(matches [][]int, rule string) (left placed, marks []Mark) {
+	if len(matches) == 0 {
+		return p, nil
 	}
 	end := 0
 	keep := func(to int) {
@@ -70,10 +74,10 @@ func (s scrubber) mark(ctx context.Context, p placed) (left placed, marks []Mark
 		keep(m[0])
 		from, to := int(p.place[m[0]]), int(p.place[m[1]-1])+1
 		left.text, left.place = append(left.text, ' '), append(left.place, int32(from))
-		marks, end = append(marks, Mark{from, to, s.re.String()}), m[1]
+		marks, end = append(marks, Mark{from, to, rule}), m[1]
 	}
 	keep(len(p.text))
-	return left, marks, nil
+	return left, marks
 }
 
 // ordered sorts marks and removes overlaps.
@@ -100,7 +104,7 @@ func markElements(page []byte, rules []string) (marks []Mark) {
 		return nil
 	}
 	for _, rule := range rules {
-		selector, err := ParseSelector(rule)
+		selector, err := digest.ParseSelector(rule)
 		if err != nil {
 			continue
 		}
