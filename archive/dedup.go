@@ -154,7 +154,7 @@ revisits refer to, and the number of those revisits. Removed files are included 
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withIndex(cmd.Context(), path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
-				list, err := i.Inventory(cmd.Context())
+				list, err := importer.Inventory(cmd.Context(), i)
 				if err != nil {
 					return err
 				}
@@ -170,7 +170,7 @@ revisits refer to, and the number of those revisits. Removed files are included 
 	return cmd
 }
 
-func printHoldings(out io.Writer, list []dedup.Row) error {
+func printHoldings(out io.Writer, list []importer.Row) error {
 	table := cli.NewTable(out)
 	fmt.Fprintln(table, "number\tname\tstate\tcrawl\toriginals\tpayload\treferred to\tby revisits")
 	for _, h := range list {
@@ -221,7 +221,7 @@ func removeCollections(out io.Writer, i *dedup.Index, args []string) error {
 				continue
 			}
 			found = true
-			if err := i.Remove(c.Number, time.Now()); err != nil {
+			if err := importer.Remove(i, c, time.Now()); err != nil {
 				return err
 			}
 			fmt.Fprintf(out, "%s: removed\n", c.Name)

@@ -20,7 +20,6 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
@@ -54,10 +53,10 @@ func earlier(t *testing.T) (dir, plain, manifest string) {
 }
 
 // dedupStatus returns the imported files that status --json lists.
-func dedupStatus(t *testing.T, conf string) []dedup.Row {
+func dedupStatus(t *testing.T, conf string) []importer.Row {
 	t.Helper()
 	code, out, errs := command("dedup", "status", "-c", conf, "--json")
-	var list []dedup.Row
+	var list []importer.Row
 	if err := json.Unmarshal([]byte(out), &list); code != cli.ExitOK || err != nil || len(list) == 0 || list[0].Name != "(this crawl)" {
 		t.Fatalf("dedup status: exit code %d, %v\n%s%s", code, err, out, errs)
 	}

@@ -2,7 +2,6 @@ package dedup
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,10 +31,6 @@ func (s State) String() string {
 	}
 	return [...]string{"importing", "active", "removed"}[s-1]
 }
-
-// maxFiles bounds the file names that are stored with one collection. Records in further files of a removed collection
-// are not recognised by the name of their file.
-const maxFiles = 10_000
 
 // Collection is an earlier archive, or a part of one, that was read into the index. Its hash and its crawl identify it,
 // whatever its name. Keys are stored: do not change or reuse them.
@@ -178,25 +173,24 @@ func (i *Index) Collections() []Collection {
 	return slices.SortedFunc(maps.Values(i.imported.all), byNumber)
 }
 
-// Collection returns the collection with the given hash and crawl.
-func (i *Index) Collection(hash, crawl string) (Collection, bool) {
-	i.imported.mu.RLock()
-	defer i.imported.mu.RUnlock()
-	for _, c := range i.imported.all {
-		if c.Hash == hash && c.Crawl == crawl {
-			return c, true
-		}
-	}
-	return Collection{}, false
+// Found is a record of a collection: an original with a Key, or a revisit that refers to the URI and date of Origin,
+// or to its record id.
+type Found struct {
+	Key
+	Origin  digest.Origin
+	Revisit bool
 }
 
-// store writes a collection, and the changes of more, in one transaction.
-func (i *Index) store(c Collection, more func(txn *badger.Txn) error) error {
+// Store writes a collection, and some hundred of its records, in one transaction. The caller chooses the number of a
+// new collection, and counts the records in its fields.
+func (i *Index) Store(c Collection, records ...Found) error {
 	v, err := c.encode()
 	if err == nil {
 		err = i.db.Update(func(txn *badger.Txn) error {
-			if err := more(txn); err != nil {
-				return err
+			for _, f := range records {
+				if err := i.add(txn, f, c.Number); err != nil {
+					return err
+				}
 			}
 			return txn.Set(c.key(), v)
 		})
@@ -208,122 +202,14 @@ func (i *Index) store(c Collection, more func(txn *badger.Txn) error) error {
 	return nil
 }
 
-// Remove marks the records of a collection as missing. [Index.Find] no longer returns them.
-func (i *Index) Remove(number uint32, now time.Time) error {
-	i.imported.mu.RLock()
-	c, ok := i.imported.all[number]
-	i.imported.mu.RUnlock()
-	if !ok {
-		return fmt.Errorf("remove the collection %d: no collection has this number", number)
-	}
-	c.State, c.Changed = Removed, now
-	return i.store(c, func(*badger.Txn) error { return nil })
-}
-
-// Begin starts the import of a collection, or continues an earlier one of the same collection. If the collection has
-// been imported already, the Import is nil, and a removed collection becomes active again.
-func (i *Index) Begin(c Collection, now time.Time) (*Import, error) {
-	if c.Hash == "" {
-		return nil, errors.New("begin an import: the collection has no hash")
-	}
-	next := uint32(1)
-	for _, known := range i.Collections() {
-		next = max(next, known.Number+1)
-		if known.Hash != c.Hash || known.Crawl != c.Crawl {
-			continue
-		}
-		same := c.Manifest == "" || c.Manifest == known.Manifest
-		if !same {
-			known.Manifest = c.Manifest
-		}
-		switch {
-		case known.State == Importing:
-			return &Import{index: i, c: known}, nil
-		case known.State == Active && same:
-			return nil, nil
-		}
-		return nil, i.activate(known, now)
-	}
-	c.Number, c.State, c.Changed = next, Importing, now
-	c.Position, c.Entries, c.Refs, c.Skipped, c.Files = 0, 0, 0, 0, nil
-	return &Import{index: i, c: c}, i.store(c, func(*badger.Txn) error { return nil })
-}
-
-// Import reads one collection into the index. One goroutine may use it, while others use the index.
-type Import struct {
-	index *Index
-	c     Collection
-}
-
-// Collection returns the collection with its progress.
-func (m *Import) Collection() Collection { return m.c }
-
-// Found is a record of a collection: an original with a Key, or a revisit that refers to the URI and date of Origin,
-// or to its record id.
-type Found struct {
-	Key
-	Origin  digest.Origin
-	Revisit bool
-}
-
-// MaxBatch is the maximum number of records in one call of [Import.Add].
-const MaxBatch = 256
-
-// Add takes the records up to a position. They count after [Import.Done]. Added records survive a crash, and a later
-// Import of the same collection continues at the position.
-func (m *Import) Add(records []Found, skipped, position int64) error {
-	if len(records) > MaxBatch {
-		return fmt.Errorf("add to the collection %s: %d records at once, more than the maximum of %d", m.c.Name, len(records), MaxBatch)
-	}
-	c := m.c
-	c.Files = slices.Clone(c.Files)
-	c.Position, c.Skipped = position, c.Skipped+skipped
-	for _, f := range records {
-		if f.Revisit {
-			c.Refs++
-			continue
-		}
-		c.Entries++
-		file, last := f.Origin.File, c.Files[max(0, len(c.Files)-16):] // most records are in one of the last files
-		if len(c.Files) < maxFiles && file != "" && !slices.Contains(last, file) && !slices.Contains(c.Files, file) {
-			c.Files = append(c.Files, file)
-		}
-	}
-	err := m.index.store(c, func(txn *badger.Txn) error {
-		for _, f := range records {
-			if err := m.add(txn, f); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		m.c = c
-	}
-	return err
-}
-
-func (m *Import) add(txn *badger.Txn, f Found) error {
+// add writes a record of a collection.
+func (i *Index) add(txn *badger.Txn, f Found, number uint32) error {
 	if f.Revisit {
-		return refer(txn, f.Origin, m.c.Number)
+		return refer(txn, f.Origin, number)
 	}
 	key, err := f.bytes()
 	if err != nil {
 		return err
 	}
-	return m.index.put(txn, key, entry{f.Origin, m.c.Number})
-}
-
-// Done ends an import that has read the whole collection. From now on its records count.
-func (m *Import) Done(now time.Time) error {
-	return m.index.activate(m.c, now)
-}
-
-// activate makes the records of a collection count. Its files have been read, or the operator says that they exist.
-func (i *Index) activate(c Collection, now time.Time) error {
-	if err := i.Recall(c.Files...); err != nil {
-		return err
-	}
-	c.State, c.Changed = Active, now
-	return i.store(c, func(*badger.Txn) error { return nil })
+	return i.put(txn, key, entry{f.Origin, number})
 }

@@ -3,7 +3,6 @@ package dedup_test
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 	"testing"
 	"time"
@@ -35,13 +34,6 @@ func revisit(f dedup.Found) dedup.Found {
 	}}
 }
 
-func begin(t *testing.T, i *dedup.Index, c dedup.Collection) *dedup.Import {
-	t.Helper()
-	m, err := i.Begin(c, noon)
-	must(t, err)
-	return m
-}
-
 func hits(t *testing.T, i *dedup.Index, payload string) dedup.Match {
 	t.Helper()
 	m, err := i.Find(dedup.Query{Key: keyOf(payload), URI: "http://asks.example/"})
@@ -49,21 +41,32 @@ func hits(t *testing.T, i *dedup.Index, payload string) dedup.Match {
 	return m
 }
 
-func inventory(t *testing.T, i *dedup.Index) []dedup.Row {
+// held counts the originals of a collection, and the revisits that refer to them.
+type held struct{ originals, bytes, referred, references int64 }
+
+func heldOf(t *testing.T, i *dedup.Index, number uint32) (sum held) {
 	t.Helper()
-	rows, err := i.Inventory(t.Context())
-	must(t, err)
-	return rows
+	must(t, i.EachPayload(t.Context(), func(all []dedup.Held) {
+		seen := map[[2]string]bool{}
+		for _, h := range all {
+			if name := [2]string{h.RecordID, h.URI}; h.Collection == number && !seen[name] {
+				seen[name] = true
+				sum = held{sum.originals + 1, sum.bytes + h.Size, sum.referred + min(h.Revisits, 1), sum.references + h.Revisits}
+			}
+		}
+	}))
+	return sum
 }
 
-func TestACollectionCountsOnceItIsComplete(t *testing.T) {
+func TestACollectionCountsOnceItIsActive(t *testing.T) {
 	t.Parallel()
 	db := openStore(t, t.TempDir())
 	i := openIndex(t, db)
 	one, two := original("http://a.example/", "one", "a.warc.gz", 1), original("http://a.example/2", "two", "a.warc.gz", 2)
-	c := dedup.Collection{Name: "a.wacz", Hash: "sha256:a", Size: 9, Crawl: "c1"}
-	m := begin(t, i, c)
-	must(t, m.Add([]dedup.Found{one, revisit(one), original("http://b.example/", "one", "a.warc.gz", 3)}, 1, 100))
+	c := dedup.Collection{
+		Number: 1, Name: "a.wacz", Hash: "sha256:a", Size: 9, Crawl: "c1", State: dedup.Importing, Position: 100, Changed: noon,
+	}
+	must(t, i.Store(c, one, revisit(one), original("http://b.example/", "one", "a.warc.gz", 3)))
 	if hits(t, i, "one").Hit != dedup.Miss {
 		t.Error("a record counts before its collection is complete")
 	}
@@ -72,12 +75,11 @@ func TestACollectionCountsOnceItIsComplete(t *testing.T) {
 	if hits(t, i, "one").Hit != dedup.Miss {
 		t.Error("a record counts though its import was interrupted")
 	}
-	m = begin(t, i, dedup.Collection{Name: "renamed.wacz", Hash: "sha256:a", Crawl: "c1"})
-	if got := m.Collection(); got.Position != 100 || got.Entries != 2 || got.Refs != 1 || got.Skipped != 1 {
-		t.Fatalf("the import continues with %+v", got)
+	if diff := cmp.Diff([]dedup.Collection{c}, i.Collections()); diff != "" {
+		t.Errorf("the collections -want +got:\n%s", diff)
 	}
-	must(t, m.Add([]dedup.Found{two}, 0, 200))
-	must(t, m.Done(noon))
+	c.State = dedup.Active
+	must(t, i.Store(c, two))
 	if got := hits(t, i, "one"); got.Origin.Offset != 1 {
 		t.Errorf("the origin is %+v, want the first of the collection", got)
 	}
@@ -87,16 +89,6 @@ func TestACollectionCountsOnceItIsComplete(t *testing.T) {
 	m2, err := i.Find(dedup.Query{Key: keyOf("one"), URI: "http://b.example/", By: dedup.URI})
 	if err != nil || m2.Origin.Offset != 3 {
 		t.Errorf("under its own URI the origin is %+v, %v", m2, err)
-	}
-	before := i.Collections()
-	if begin(t, i, c) != nil {
-		t.Error("a complete collection is imported again")
-	}
-	if diff := cmp.Diff(before, i.Collections()); diff != "" {
-		t.Errorf("importing the same twice changed (-before +after):\n%s", diff)
-	}
-	if begin(t, i, dedup.Collection{Name: "a.wacz", Hash: "sha256:a", Crawl: "c2"}) == nil {
-		t.Error("the same file of another crawl is not imported")
 	}
 }
 
@@ -108,23 +100,17 @@ func TestARemovedCollectionIsKeptUntilPurge(t *testing.T) {
 	byID := dedup.Found{Key: dedup.Key{Payload: one.Payload}, Revisit: true, Origin: digest.Origin{
 		RecordID: one.Origin.RecordID, Payload: one.Payload,
 	}}
-	for n, c := range []dedup.Collection{{Name: "a", Hash: "sha256:a"}, {Name: "b", Hash: "sha256:b"}} {
-		m := begin(t, i, c)
-		if n == 0 {
-			must(t, m.Add([]dedup.Found{one, original("http://a.example/2", "two", "a.warc.gz", 2)}, 0, 1))
-		} else {
-			must(t, m.Add([]dedup.Found{revisit(one), byID}, 0, 1))
-		}
-		must(t, m.Done(noon))
-	}
+	a := dedup.Collection{Number: 1, Name: "a", Hash: "sha256:a", State: dedup.Active, Files: []string{"a.warc.gz"}}
+	b := dedup.Collection{Number: 2, Name: "b", Hash: "sha256:b", State: dedup.Active}
+	must(t, i.Store(a, one, original("http://a.example/2", "two", "a.warc.gz", 2)))
+	must(t, i.Store(b, revisit(one), byID))
 	must(t, i.Refer(one.Origin))
-	must(t, i.Remove(1, noon))
-	holds := func(number int, want dedup.Row) {
+	a.State = dedup.Removed
+	must(t, i.Store(a))
+	holds := func(number uint32, want held) {
 		t.Helper()
-		got := inventory(t, i)[number]
-		got.Number, got.Name, got.State, got.Hash, got.Changed = 0, "", "", "", ""
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("collection %d -want +got:\n%s", number, diff)
+		if got := heldOf(t, i, number); got != want {
+			t.Errorf("collection %d holds %+v, want %+v", number, got, want)
 		}
 	}
 	check := func() {
@@ -132,25 +118,19 @@ func TestARemovedCollectionIsKeptUntilPurge(t *testing.T) {
 		if hits(t, i, "one").Hit != dedup.Miss || !i.Lost(one.Origin) {
 			t.Error("a record of a removed collection still counts")
 		}
-		holds(1, dedup.Row{Originals: 2, Bytes: 6, Referred: 1, References: 3})
+		holds(1, held{2, 6, 1, 3})
 	}
 	check()
 	i = openIndex(t, db)
 	check()
-	if begin(t, i, dedup.Collection{Name: "a", Hash: "sha256:a"}) != nil || hits(t, i, "one").Hit != dedup.Other || i.Lost(one.Origin) {
-		t.Error("importing a removed collection again does not restore it")
-	}
-	must(t, i.Remove(1, noon))
-	must(t, i.Remove(2, noon))
-	holds(1, dedup.Row{Originals: 2, Bytes: 6, Referred: 1, References: 1})
+	b.State = dedup.Removed
+	must(t, i.Store(b))
+	holds(1, held{2, 6, 1, 1})
 	if n, err := i.Purge(t.Context()); err != nil || n != 4 {
 		t.Errorf("Purge = %d, %v; want two originals and two counts", n, err)
 	}
 	if len(i.Collections()) != 0 {
 		t.Errorf("after the purge there are %v", i.Collections())
-	}
-	if err := i.Remove(7, noon); err == nil {
-		t.Error("Remove accepts an unknown collection")
 	}
 	if !i.Lost(one.Origin) {
 		t.Error("after a purge the files of the collection no longer count as lost")
@@ -161,7 +141,7 @@ func TestARemovedCollectionIsKeptUntilPurge(t *testing.T) {
 	if hits(t, i, "one").Hit != dedup.Other {
 		t.Error("a record that replaces a purged one does not count")
 	}
-	holds(0, dedup.Row{Originals: 1, Bytes: 3, Referred: 1, References: 1}) // by the crawl itself
+	holds(0, held{1, 3, 1, 1}) // by the crawl itself
 }
 
 func TestDamagedRowsOfCollectionsAreAnError(t *testing.T) {
@@ -253,21 +233,15 @@ func TestIndexesAreMerged(t *testing.T) {
 	}
 	must(t, first.Flush())
 
-	imported := func(i *dedup.Index, name, payload string) {
+	imported := func(i *dedup.Index, number uint32, name, payload string, state dedup.State) {
 		t.Helper()
-		im := begin(t, i, dedup.Collection{Name: name, Hash: "sha256:" + name})
-		must(t, im.Add([]dedup.Found{original("http://"+name+"/", payload, name+".warc.gz", 1)}, 0, 1))
-		must(t, im.Done(noon))
+		c := dedup.Collection{Number: number, Name: name, Hash: "sha256:" + name, State: state, Files: []string{name + ".warc.gz"}}
+		must(t, i.Store(c, original("http://"+name+"/", payload, name+".warc.gz", 1)))
 	}
-	imported(first, "old", "of old")
-	imported(second, "other", "of other") // the same number as old
-	imported(second, "old", "of old")
-	imported(second, "removed", "twice")
-	for _, c := range second.Collections() {
-		if c.Name == "removed" {
-			must(t, second.Remove(c.Number, noon))
-		}
-	}
+	imported(first, 1, "old", "of old", dedup.Active)
+	imported(second, 1, "other", "of other", dedup.Active) // the same number as old
+	imported(second, 2, "old", "of old", dedup.Active)
+	imported(second, 3, "removed", "twice", dedup.Removed)
 	put(first, "twice", "old.warc.gz", 10_000_000)   // later than the record of the collection
 	must(t, one.Update(func(txn *badger.Txn) error { // an entry that cannot be read
 		return txn.Set(append([]byte("d"), bytes.Repeat([]byte{7}, 30)...), []byte("?"))
@@ -286,15 +260,16 @@ func TestIndexesAreMerged(t *testing.T) {
 	if must(t, err); m.Hit != dedup.Exact || m.Origin.Offset != 4 {
 		t.Errorf("the later record of both, for its own URI, is %+v", m)
 	}
-	if own := inventory(t, all)[0]; own.Referred != 1 || own.References != 2 {
-		t.Errorf("%d revisits of %d originals are counted, want 2 of 1", own.References, own.Referred)
+	if own := heldOf(t, all, 0); own.referred != 1 || own.references != 2 {
+		t.Errorf("%d revisits of %d originals are counted, want 2 of 1", own.references, own.referred)
 	}
 	list := all.Collections()
 	if len(list) != 3 || list[0].Name != "old" || list[1].Name != "other" || list[2].State != dedup.Removed {
 		t.Fatalf("the collections are %+v", list)
 	}
 	for _, c := range list[:2] {
-		must(t, all.Remove(c.Number, noon))
+		c.State = dedup.Removed
+		must(t, all.Store(c))
 		if m := hits(t, all, "of "+c.Name); m.Hit != dedup.Miss {
 			t.Errorf("the record of a removed collection is found: %+v", m)
 		}
@@ -311,10 +286,7 @@ func TestAPayloadOfAnotherIndexIsFound(t *testing.T) {
 	db, other := openStore(t, t.TempDir()), openStore(t, t.TempDir())
 	there, err := dedup.Open(other, dedup.Options{})
 	must(t, err)
-	read := func(index int, key []byte) (v []byte) {
-		if index != 7 {
-			t.Errorf("index %d is asked, want 7", index)
-		}
+	read := func(key []byte) (v []byte) {
 		must(t, other.View(func(txn *badger.Txn) error {
 			if item, err := txn.Get(key); err == nil {
 				v, err = item.ValueCopy(nil)
@@ -325,11 +297,7 @@ func TestAPayloadOfAnotherIndexIsFound(t *testing.T) {
 		return v
 	}
 	here, err := dedup.Open(db, dedup.Options{Elsewhere: func(key []byte) dedup.Copy {
-		v := read(7, key)
-		if v == nil {
-			return dedup.CopyOf(nil, read)
-		}
-		return dedup.CopyOf(append(binary.BigEndian.AppendUint16(nil, 7), v...), read)
+		return dedup.Copy{Value: read(key), Read: read}
 	}})
 	must(t, err)
 	query := func(payload string) dedup.Query {

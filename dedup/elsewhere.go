@@ -1,10 +1,6 @@
 package dedup
 
-import (
-	"encoding/binary"
-
-	"github.com/arcrawl/arcrawl/digest"
-)
+import "github.com/arcrawl/arcrawl/digest"
 
 // Copy is a row that another index of the same crawl has.
 type Copy struct {
@@ -54,14 +50,4 @@ func (c Copy) lost(o digest.Origin) bool {
 	}
 	var l Loss
 	return decodeRow(v, &l) != nil || l.covers(o)
-}
-
-// CopyOf returns a copy that was found among several indexes. Its value follows the number of the index. read reads
-// rows of an index.
-func CopyOf(v []byte, read func(index int, key []byte) []byte) Copy {
-	if len(v) <= 2 {
-		return Copy{}
-	}
-	index := int(binary.BigEndian.Uint16(v))
-	return Copy{v[2:], func(key []byte) []byte { return read(index, key) }}
 }

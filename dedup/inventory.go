@@ -5,53 +5,32 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// Row says what the index holds of this crawl or of one imported file.
-type Row struct {
-	Number     uint32 `json:"number"` // 0 = this crawl
-	Name       string `json:"name"`
-	State      string `json:"state"`
-	Crawl      string `json:"crawl,omitempty"`
-	Hash       string `json:"hash,omitempty"`
-	Size       int64  `json:"size"`       // bytes of the file
-	Originals  int64  `json:"originals"`  // records that are first of their payload, of any URI
-	Bytes      int64  `json:"bytes"`      // of the payloads of originals, if known
-	Referred   int64  `json:"referred"`   // originals that revisits refer to
-	References int64  `json:"references"` // revisits that refer to originals
-	Changed    string `json:"changed,omitempty"`
+// Held is a record that the index holds under one URI.
+type Held struct {
+	digest.Origin
+	Collection uint32 // number of its collection; 0 = this crawl
+	Revisits   int64  // that refer to it, of this crawl and of active collections
 }
 
-// Inventory reads the whole index. The first row is about this crawl, and the others about imported files, including
-// removed ones until [Index.Purge].
-func (i *Index) Inventory(ctx context.Context) ([]Row, error) {
-	if err := i.Flush(); err != nil {
-		return nil, fmt.Errorf("read the dedup index: %w", err)
+// EachPayload reads the whole index, and calls visit with the records of one payload after the other. It has a record
+// more than once if it is the first of several kinds. The slice is valid only during the call.
+func (i *Index) EachPayload(ctx context.Context, visit func([]Held)) error {
+	group := payloadGroup{index: i, visit: visit}
+	err := i.Flush()
+	if err == nil {
+		err = i.each(ctx, group.take)
 	}
-	rows := []Row{{Name: "(this crawl)", State: Active.String()}}
-	for _, c := range i.Collections() {
-		row := Row{
-			Number: c.Number, Name: c.Name, State: c.State.String(), Crawl: c.Crawl, Hash: c.Hash, Size: c.Size, Changed: "-",
-		}
-		if !c.Changed.IsZero() {
-			row.Changed = c.Changed.UTC().Format(time.RFC3339)
-		}
-		rows = append(rows, row)
-	}
-	group := payloadGroup{index: i, into: map[uint32]*Row{}}
-	for n := range rows {
-		group.into[rows[n].Number] = &rows[n]
-	}
-	if err := i.each(ctx, group.take); err != nil {
-		return nil, fmt.Errorf("read the dedup index: %w", err)
+	if err != nil {
+		return fmt.Errorf("read the dedup index: %w", err)
 	}
 	group.flush()
-	return rows, nil
+	return nil
 }
 
 // each calls visit for all rows of payloads, in the order of their keys. Both slices are valid only during the call.
@@ -71,9 +50,9 @@ func (i *Index) each(ctx context.Context, visit func(key, value []byte) error) e
 // payloadGroup collects the entries of one payload after the other.
 type payloadGroup struct {
 	index   *Index
-	into    map[uint32]*Row // by the number of the collection
+	visit   func([]Held)
 	payload digest.Digest
-	entries []entry
+	held    []Held
 	refs    map[[refLen]byte]int64
 }
 
@@ -95,33 +74,21 @@ func (g *payloadGroup) take(key, v []byte) error {
 	}
 	e, err := g.index.decode(g.payload, v)
 	if err == nil {
-		g.entries = append(g.entries, e)
+		g.held = append(g.held, Held{Origin: e.Origin, Collection: e.source})
 	}
 	return err
 }
 
-// flush counts a payload. A record under several URIs counts once.
+// flush passes a payload on.
 func (g *payloadGroup) flush() {
-	type name struct{ id, uri string }
-	seen := map[name]bool{}
-	for _, e := range g.entries {
-		row, n := g.into[e.source], name{e.RecordID, e.URI}
-		if seen[n] || row == nil {
-			continue
-		}
-		seen[n] = true
-		row.Originals++
-		row.Bytes += e.Size
-		refs := g.refs[refName(e.Origin, false)]
-		if e.RecordID != "" {
-			refs += g.refs[refName(e.Origin, true)]
-		}
-		if refs > 0 {
-			row.Referred++
-			row.References += refs
+	for n, h := range g.held {
+		g.held[n].Revisits = g.refs[refName(h.Origin, false)]
+		if h.RecordID != "" {
+			g.held[n].Revisits += g.refs[refName(h.Origin, true)]
 		}
 	}
-	g.entries, g.refs = g.entries[:0], nil
+	g.visit(g.held)
+	g.held, g.refs = g.held[:0], nil
 }
 
 func refName(o digest.Origin, byID bool) [refLen]byte {

@@ -266,9 +266,9 @@ func TestRevisitsAreCountedInMemoryAndStoredTogether(t *testing.T) {
 	one, two := put("one", 1), put("two", 2)
 	stored := func(referred, references int64) {
 		t.Helper()
-		got := inventory(t, openIndex(t, db))[0] // sees only stored counts
-		if got.Referred != referred || got.References != references {
-			t.Errorf("%d revisits of %d originals are stored, want %d of %d", got.References, got.Referred, references, referred)
+		got := heldOf(t, openIndex(t, db), 0) // sees only stored counts
+		if got.referred != referred || got.references != references {
+			t.Errorf("%d revisits of %d originals are stored, want %d of %d", got.references, got.referred, references, referred)
 		}
 	}
 	for range 3 {
@@ -280,8 +280,8 @@ func TestRevisitsAreCountedInMemoryAndStoredTogether(t *testing.T) {
 	stored(2, 4)
 	must(t, i.Flush())
 	must(t, i.Refer(one))
-	if got := inventory(t, i)[0]; got.References != 5 {
-		t.Errorf("%d revisits are counted; want 5, one of them in memory", got.References)
+	if got := heldOf(t, i, 0); got.references != 5 {
+		t.Errorf("%d revisits are counted; want 5, one of them in memory", got.references)
 	}
 	must(t, i.Refer(put("0", 0)))
 	for n := range 10_100 { // more originals than are kept in memory
@@ -312,7 +312,7 @@ func TestNoRevisitIsLostWhileCountsAreStored(t *testing.T) {
 		})
 	}
 	working.Wait()
-	if n := inventory(t, i)[0].References; n != workers*each {
+	if n := heldOf(t, i, 0).references; n != workers*each {
 		t.Errorf("%d of %d revisits counted", n, workers*each)
 	}
 }
@@ -328,18 +328,18 @@ func BenchmarkImport(b *testing.B) {
 	defer func() { must(b, store.Close()) }()
 	i, err := dedup.Open(store.DB(), dedup.Options{})
 	must(b, err)
-	m, err := i.Begin(dedup.Collection{Name: "all", Hash: "sha256:all"}, time.Now())
-	must(b, err)
+	const most = 256 // of a batch
+	c := dedup.Collection{Number: 1, Name: "all", Hash: "sha256:all", State: dedup.Importing}
 	cost := measure(b)
 	for n, batches := 0, 1; n < b.N; batches++ {
-		batch := make([]dedup.Found, 0, dedup.MaxBatch)
+		batch := make([]dedup.Found, 0, most)
 		for ; n < b.N && len(batch) < cap(batch); n++ {
 			p := payload(uint64(n))
 			batch = append(batch, dedup.Found{Key: dedup.Key{Payload: digest.Of([]byte(p)), Status: 200, MIME: "text/html"}, Origin: origin(p, n)})
 		}
-		must(b, m.Add(batch, 0, int64(n)))
+		must(b, i.Store(c, batch...))
 		must(b, store.PageOut(frontier.BulkLoadMapped))
-		if batches%(1+4096/dedup.MaxBatch) == 0 {
+		if batches%(1+4096/most) == 0 {
 			cost.look()
 		}
 	}

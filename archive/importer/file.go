@@ -10,6 +10,8 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -17,6 +19,13 @@ import (
 	"github.com/arcrawl/arcrawl/internal/parallel"
 	"github.com/arcrawl/arcrawl/warcout"
 )
+
+// maxFiles bounds the file names that are stored with one collection. Records in further files of a removed collection
+// are not recognised by the name of their file.
+const maxFiles = 10_000
+
+// maxBatch is the maximum number of records that are added to the index at once.
+const maxBatch = 256
 
 // result is a part of what was read from a file. Only one of finding, collection and found is set; the last two fields
 // belong to found.
@@ -82,7 +91,7 @@ func (im *importing) read(ctx context.Context, t task, send func(result) error) 
 		return warc.ReportFinding(err, report)
 	}
 	c := dedup.Collection{Name: t.name, Hash: hash, Size: size, Crawl: t.crawl, Manifest: t.manifest}
-	before, known := im.index.Collection(hash, t.crawl)
+	before, known := im.indexed(c)
 	if known && before.State == dedup.Importing {
 		c.Position = before.Position
 	}
@@ -110,7 +119,7 @@ func readInBatches(
 		if after >= 0 {
 			batch.position = after
 		}
-		if len(batch.found) < dedup.MaxBatch && batch.skipped < 100*dedup.MaxBatch {
+		if len(batch.found) < maxBatch && batch.skipped < 100*maxBatch {
 			return nil
 		}
 		return flush()
@@ -121,11 +130,36 @@ func readInBatches(
 	return flush()
 }
 
+// indexed returns what the index has of a collection.
+func (im *importing) indexed(c dedup.Collection) (before dedup.Collection, ok bool) {
+	all := im.index.Collections()
+	i := slices.IndexFunc(all, func(o dedup.Collection) bool { return o.Hash == c.Hash && o.Crawl == c.Crawl })
+	if i < 0 {
+		return dedup.Collection{}, false
+	}
+	return all[i], true
+}
+
+// activate makes the records of a collection count. Its files have been read, or the operator says that they exist.
+func (im *importing) activate(c dedup.Collection) error {
+	if err := im.index.Recall(c.Files...); err != nil {
+		return err
+	}
+	c.State, c.Changed = dedup.Active, im.o.Now()
+	return im.index.Store(c)
+}
+
+// Remove marks the records of a collection as missing. [dedup.Index.Find] no longer returns them.
+func Remove(i *dedup.Index, c dedup.Collection, now time.Time) error {
+	c.State, c.Changed = dedup.Removed, now
+	return i.Store(c)
+}
+
 // fileImport adds the records of one file to the index.
 type fileImport struct {
 	*importing
 	task    task
-	m       *dedup.Import // nil until begin, and if the index has the file already
+	c       dedup.Collection // its number is 0 until begin, and if the index has the file already
 	known   bool
 	resumed bool
 	size    int64
@@ -140,29 +174,66 @@ func (f *fileImport) take(s result) error {
 		return f.report(*s.finding)
 	case s.collection != nil:
 		return f.begin(*s.collection)
-	case f.m == nil:
+	case f.c.Number == 0:
 		return nil
 	}
-	err := f.m.Add(s.found, s.skipped, s.position)
+	err := f.add(s)
 	if err == nil && f.o.Added != nil {
 		err = f.o.Added()
 	}
 	return err
 }
 
-// begin begins the import of the file, or resumes it.
-func (f *fileImport) begin(c dedup.Collection) (err error) {
-	from := c.Position
+// begin begins the import of the file, or resumes it. If the index has the file already, it counts, even if it was
+// removed.
+func (f *fileImport) begin(c dedup.Collection) error {
 	f.size = c.Size
-	if f.m, err = f.index.Begin(c, f.o.Now()); err != nil || f.m == nil {
-		f.known = err == nil
-		return err
+	before, ok := f.indexed(c)
+	same := c.Manifest == "" || c.Manifest == before.Manifest
+	if !same {
+		before.Manifest = c.Manifest
 	}
-	if at := f.m.Collection().Position; at != from {
-		return fmt.Errorf("it was read from %d on, but the index has it up to %d: is another import running?", from, at)
+	switch {
+	case !ok:
+		c.Number = 1
+		if all := f.index.Collections(); len(all) > 0 {
+			c.Number += all[len(all)-1].Number
+		}
+		f.c, f.c.State, f.c.Changed = c, dedup.Importing, f.o.Now()
+		return f.index.Store(f.c)
+	case before.State == dedup.Importing && before.Position != c.Position:
+		return fmt.Errorf("it was read from %d on, but the index has it up to %d: is another import running?",
+			c.Position, before.Position)
+	case before.State == dedup.Importing:
+		f.c, f.resumed = before, c.Position > 0
+		return nil
 	}
-	f.resumed = from > 0
-	return nil
+	f.known = true
+	if before.State == dedup.Active && same {
+		return nil
+	}
+	return f.activate(before)
+}
+
+// add takes some records. They count after activate. Added records survive a crash, and a later import of the same file
+// continues behind them.
+func (f *fileImport) add(s result) error {
+	c := f.c
+	c.Files = slices.Clone(c.Files)
+	c.Position, c.Skipped = s.position, c.Skipped+s.skipped
+	for _, r := range s.found {
+		if r.Revisit {
+			c.Refs++
+			continue
+		}
+		c.Entries++
+		file, last := r.Origin.File, c.Files[max(0, len(c.Files)-16):] // most records are in one of the last files
+		if len(c.Files) < maxFiles && file != "" && !slices.Contains(last, file) && !slices.Contains(c.Files, file) {
+			c.Files = append(c.Files, file)
+		}
+	}
+	f.c = c
+	return f.index.Store(c, s.found...)
 }
 
 // finish ends the import of the file and counts it.
@@ -172,13 +243,13 @@ func (f *fileImport) finish() error {
 		f.o.Progress.AddBytes(f.size)
 		return f.done(FileSummary{File: f.task.file, Known: true})
 	}
-	if f.m == nil {
+	c := f.c
+	if c.Number == 0 {
 		return nil // the file could not be read
 	}
-	if err := f.m.Done(f.o.Now()); err != nil {
+	if err := f.activate(c); err != nil {
 		return err
 	}
-	c := f.m.Collection()
 	f.sum.Files++
 	f.sum.Entries += c.Entries
 	f.sum.Revisits += c.Refs

@@ -332,7 +332,7 @@ func (im *importing) remove(tasks []task, manifests []string) error {
 		if c.State == dedup.Removed || !slices.Contains(manifests, c.Manifest) || listed && same {
 			continue
 		}
-		if err := im.index.Remove(c.Number, im.o.Now()); err != nil {
+		if err := Remove(im.index, c, im.o.Now()); err != nil {
 			return err
 		}
 		im.sum.Removed++

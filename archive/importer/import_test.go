@@ -123,7 +123,7 @@ func TestEveryFormatIsImported(t *testing.T) {
 			if got.RecordID != "" && got.RecordID != first.RecordID || got.Size != 0 && got.Size != first.Size {
 				t.Errorf("the origin is %+v, want %+v", got, first)
 			}
-			rows, err := i.Inventory(t.Context())
+			rows, err := Inventory(t.Context(), i)
 			if n := sum.Revisits; err != nil || rows[1].Referred != min(1, n) || rows[1].References != n {
 				t.Errorf("the index holds %+v, %v; %d revisits of at most one origin were imported", rows, err, n)
 			}
@@ -133,6 +133,9 @@ func TestEveryFormatIsImported(t *testing.T) {
 			again, _ := imported(t, i, Options{}, file)
 			if again != (Summary{Known: 1}) || len(i.Collections()) != 1 {
 				t.Errorf("importing the file again returns %+v, %v", again, i.Collections())
+			}
+			if other, _ := imported(t, i, Options{Crawl: "c2"}, file); (other.Known == 0) == (name == "a manifest") { // it names a crawl
+				t.Errorf("importing the file of another crawl returns %+v", other)
 			}
 		})
 	}
@@ -182,7 +185,7 @@ func TestFilesOfWgetAreImported(t *testing.T) {
 func TestAnInterruptedImportResumes(t *testing.T) {
 	t.Parallel()
 	l := archivetest.New(t)
-	for n := range 2 * dedup.MaxBatch {
+	for n := range 2 * maxBatch {
 		l.Page(fmt.Sprintf("http://a.example/%d", n), archivetest.HTMLHead, fmt.Sprintf("page %d", n))
 	}
 	l.Seal()
@@ -203,8 +206,8 @@ func TestAnInterruptedImportResumes(t *testing.T) {
 			archivetest.Must(t, err)
 			hash, _, err := warc.HashFile(file)
 			archivetest.Must(t, err)
-			m, err := i.Begin(dedup.Collection{Name: "a", Hash: hash}, archivetest.Start)
-			archivetest.Must(t, err)
+			f := fileImport{importing: im}
+			archivetest.Must(t, f.begin(dedup.Collection{Name: "a", Hash: hash}))
 			power := errors.New("the power went off")
 			cut := func(ctx context.Context, from int64, receive receiver, report func(warc.Finding) error) error {
 				n := 0
@@ -212,24 +215,23 @@ func TestAnInterruptedImportResumes(t *testing.T) {
 					if ok {
 						n++
 					}
-					if n > dedup.MaxBatch+10 {
+					if n > maxBatch+10 {
 						return power
 					}
 					return receive(f, ok, after)
 				}, report)
 			}
-			f := fileImport{importing: im, m: m}
 			if err := readInBatches(t.Context(), 0, cut, f.take, im.report); !errors.Is(err, power) {
 				t.Fatal(err)
 			}
 			var files []FileSummary
 			o := Options{Done: func(f FileSummary) error { files = append(files, f); return nil }}
 			sum, found := imported(t, i, o, file)
-			if sum.Entries != 2*dedup.MaxBatch || len(found) > 0 || len(files) != 1 || !files[0].Resumed {
-				t.Errorf("imported %+v, %+v, %v; want %d originals, each once", sum, files, found, 2*dedup.MaxBatch)
+			if sum.Entries != 2*maxBatch || len(found) > 0 || len(files) != 1 || !files[0].Resumed {
+				t.Errorf("imported %+v, %+v, %v; want %d originals, each once", sum, files, found, 2*maxBatch)
 			}
-			rows, err := i.Inventory(t.Context())
-			if err != nil || rows[1].Originals != 2*dedup.MaxBatch {
+			rows, err := Inventory(t.Context(), i)
+			if err != nil || rows[1].Originals != 2*maxBatch {
 				t.Errorf("the index holds %+v, %v", rows, err)
 			}
 		})

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"encoding/binary"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -16,7 +17,14 @@ func (n *Shard) Payloads() func(key []byte) dedup.Copy {
 	}
 	f := &foreignRows{now: n.foreign.now, fail: n.foreign.fail}
 	f.read = func(ctx context.Context, _ int, key []byte) ([]byte, error) { return n.shared.Find(ctx, key) }
-	return func(key []byte) dedup.Copy { return dedup.CopyOf(f.get(0, key), n.readRow) }
+	return func(key []byte) dedup.Copy {
+		v := f.get(0, key) // it follows the number of the shard
+		if len(v) <= 2 {
+			return dedup.Copy{}
+		}
+		shard := int(binary.BigEndian.Uint16(v))
+		return dedup.Copy{Value: v[2:], Read: func(key []byte) []byte { return n.readRow(shard, key) }}
+	}
 }
 
 // Lose lets all nodes know what an operator says of WARC files.

@@ -95,11 +95,10 @@ func TestErrorsOfHostsAndURIsArePrinted(t *testing.T) {
 	reason := "address is not public: host " + strings.Repeat("a-long-name.", 20) + "example is at 10.0.0.1; to crawl it, add its network to fetch.allow_networks"
 	host := api.Host{Host: "news.example", State: "snoozed", Failures: 7, LastError: reason}
 	status := api.Status{Down: []api.Unreachable{{Host: "news.example", Failures: 7, Error: reason}}, Hosts: api.HostCounts{Known: 9, Down: 9}}
-	var out [3]bytes.Buffer
+	var out [2]bytes.Buffer
 	for i, err := range []error{
 		showStatus(&out[0], status),
-		cli.ShowHosts(&out[1], api.Hosts{Total: 1, Hosts: []api.Host{host}}),
-		showWhy(&out[2], api.Why{URI: api.URI{URI: "http://news.example/", LastError: "connection lost"}, Host: host}),
+		showWhy(&out[1], api.Why{URI: api.URI{URI: "http://news.example/", LastError: "connection lost"}, Host: host}),
 	} {
 		if err != nil || strings.Count(out[i].String(), reason) != 1 {
 			t.Errorf("output %d does not have the whole reason once, %v:\n%s", i, err, &out[i])
@@ -108,8 +107,8 @@ func TestErrorsOfHostsAndURIsArePrinted(t *testing.T) {
 	if !strings.Contains(out[0].String(), "and 4 hosts more: arcrawl host list --state down") {
 		t.Errorf("the status does not say that there are more hosts:\n%s", &out[0])
 	}
-	if !strings.Contains(out[2].String(), "\nerror      connection lost\n") {
-		t.Errorf("why does not show the error of the URI:\n%s", &out[2])
+	if !strings.Contains(out[1].String(), "\nerror      connection lost\n") {
+		t.Errorf("why does not show the error of the URI:\n%s", &out[1])
 	}
 }
 
@@ -147,19 +146,13 @@ func TestTopSaysThatNoDaemonAnswers(t *testing.T) {
 	}
 }
 
-func TestListsOfHostsMarkRemovedOnesAndShowUnicode(t *testing.T) {
+func TestTheStatusShowsHostsInUnicode(t *testing.T) {
 	t.Parallel()
 	const name = "xn--bcher-kva.example"
-	host := api.Host{Host: name, Unicode: "bücher.example", State: "idle", Removed: true}
 	down := []api.Unreachable{{Host: name, Failures: 7, Error: "no route"}}
-	status := api.Status{Down: down, Hosts: api.HostCounts{Known: 9, Down: 1}}
-	var list, state bytes.Buffer
-	hosts := api.Hosts{Total: 1, Hosts: []api.Host{host}}
-	if err := errors.Join(cli.ShowHosts(&list, hosts), showStatus(&state, status)); err != nil {
+	var state bytes.Buffer
+	if err := showStatus(&state, api.Status{Down: down, Hosts: api.HostCounts{Known: 9, Down: 1}}); err != nil {
 		t.Fatal(err)
-	}
-	if !strings.Contains(list.String(), "bücher.example ("+name+")  idle, removed") {
-		t.Errorf("hosts:\n%s", &list)
 	}
 	if !strings.Contains(state.String(), "bücher.example ("+name+"): no route") {
 		t.Errorf("status:\n%s", &state)

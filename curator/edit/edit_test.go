@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"os"
@@ -348,5 +349,21 @@ func TestFilesThatCannotBeWrittenStay(t *testing.T) {
 		if got := remedy(&os.PathError{Op: "open", Err: err}, "/etc/arcrawl/hosts.d"); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
+	}
+}
+
+// The list of hosts shows names in Unicode, marks hosts whose file was removed, and does not cut errors.
+func TestTheListOfHostsIsForPeople(t *testing.T) {
+	t.Parallel()
+	reason := "address is not public: host " + strings.Repeat("a-long-name.", 20) + "example is at 10.0.0.1"
+	const name = "xn--bcher-kva.example"
+	var out bytes.Buffer
+	err := showHosts(&out, api.Hosts{Total: 2, Hosts: []api.Host{
+		{Host: "news.example", State: "snoozed", Failures: 7, LastError: reason},
+		{Host: name, Unicode: "bücher.example", State: "idle", Removed: true},
+	}})
+	list := out.String()
+	if err != nil || strings.Count(list, reason) != 1 || !strings.Contains(list, "bücher.example ("+name+")  idle, removed") {
+		t.Errorf("hosts, %v:\n%s", err, list)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -118,7 +119,7 @@ func (l *hostListing) run(cmd *cobra.Command, args []string) error {
 		l.filter.Part = args[0]
 	}
 	if !l.files {
-		return cli.Ask(cmd, &l.Daemon, cli.ShowHosts, func(c *api.Client) (api.Hosts, error) {
+		return cli.Ask(cmd, &l.Daemon, showHosts, func(c *api.Client) (api.Hosts, error) {
 			return c.Hosts(cmd.Context(), l.filter)
 		})
 	}
@@ -130,6 +131,27 @@ func (l *hostListing) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return s.list(cmd.OutOrStdout(), l.filter)
+}
+
+// showHosts prints hosts with their states.
+func showHosts(out io.Writer, h api.Hosts) error {
+	t := cli.NewTable(out)
+	fmt.Fprintln(t, "host\tstate\tURIs\tqueued\toverdue\tfailures\trests until\tlast error")
+	for _, v := range h.Hosts {
+		rest := ""
+		if v.Rests != nil {
+			rest = v.Rests.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%s\t%s\n", v.Label(), v.Condition(), v.URIs, v.Queued, cli.Span(v.Overdue),
+			v.Failures, rest, v.LastError)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(h.Hosts) < h.Total {
+		fmt.Fprintf(out, "%d of %d hosts; --limit shows more\n", len(h.Hosts), h.Total)
+	}
+	return nil
 }
 
 // sites returns what curators wrote about the host of each host file without faults, by file name, and the names of the

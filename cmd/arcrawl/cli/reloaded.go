@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
@@ -87,25 +86,4 @@ func hostPrefix(host string) string {
 		return ""
 	}
 	return host + ": "
-}
-
-// ShowHosts prints hosts with their states.
-func ShowHosts(out io.Writer, h api.Hosts) error {
-	t := NewTable(out)
-	fmt.Fprintln(t, "host\tstate\tURIs\tqueued\toverdue\tfailures\trests until\tlast error")
-	for _, v := range h.Hosts {
-		rest := ""
-		if v.Rests != nil {
-			rest = v.Rests.Local().Format(time.DateTime)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%s\t%s\n", v.Label(), v.Condition(), v.URIs, v.Queued, Span(v.Overdue),
-			v.Failures, rest, v.LastError)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	if len(h.Hosts) < h.Total {
-		fmt.Fprintf(out, "%d of %d hosts; --limit shows more\n", len(h.Hosts), h.Total)
-	}
-	return nil
 }
