@@ -26,7 +26,7 @@ import (
 //	p | n | hash(16) of a canonical name  → the URI that has the name
 //	p | o | host(4) | fp(12)              → nothing: found out of scope at the last visit
 //
-// Other packages have keys of kind p too, with other second letters.
+// Other packages have keys of kind p too, with other second letters, and a cluster has the key mmirror.
 const (
 	kindMeta      = 'm'
 	kindName      = 'n'

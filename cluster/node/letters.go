@@ -185,7 +185,7 @@ func (n *Shard) dropStrays(ctx context.Context) {
 	stays := func(h uri.Host) bool { return shared.Stays(n.before.Before, n.shard, n.home(h)) }
 	done, err := n.store.DropStrays(ctx.Done(), stays, func() {
 		// The mirror keeps all deleted keys until they are shipped.
-		for n.mirror.Waiting() > maxChanged && pause(ctx, shipEvery) == nil {
+		for n.mirror.waiting() > maxChanged && pause(ctx, shipEvery) == nil {
 			continue
 		}
 	})

@@ -61,7 +61,7 @@ func (p *place) rows(f *frontier.Frontier) map[string][]byte {
 	p.Helper()
 	p.must(f.Check())
 	all := map[string][]byte{}
-	_, err := frontier.NewMirror(f, 1).Whole(func(rows []shared.Row) error {
+	_, err := newMirror(f, 1).whole(func(rows []shared.Row) error {
 		for _, r := range rows {
 			if r.Key[0] != 'm' {
 				all[string(r.Key)] = r.Value

@@ -52,7 +52,7 @@ func TestADamagedCopyIsLoadedAgain(t *testing.T) {
 	// A row of the database is damaged, and the store was found damaged while it was used.
 	n, f, stop := a.open()
 	var key []byte
-	_, err = n.mirror.Whole(func(rows []shared.Row) error {
+	_, err = n.mirror.whole(func(rows []shared.Row) error {
 		key = rows[slices.IndexFunc(rows, func(r shared.Row) bool { return r.Key[0] == 'u' })].Key
 		return nil
 	})

@@ -19,7 +19,7 @@ type Shard struct {
 	*Node
 
 	shared *shared.Store // for this shard
-	mirror *frontier.Mirror
+	mirror *mirror
 	state  string // folder of the store
 
 	before shared.State // of the shard, when it was taken

@@ -24,20 +24,20 @@ const (
 // Start follows the changes of the opened store with run, which runs in the background from now on. If the database has
 // no whole copy, Start ships all rows before it returns.
 func (n *Shard) Start(ctx context.Context, f *frontier.Frontier, background func(run func(context.Context))) error {
-	n.mirror, n.store = frontier.NewMirror(f, maxChanged), f
+	n.mirror, n.store = newMirror(f, maxChanged), f
 	if n.box != nil {
 		if err := n.box.count(f); err != nil {
 			return err
 		}
 	}
 	background(func(ctx context.Context) {
-		if err := n.mirror.Run(ctx); err != nil {
+		if err := n.mirror.run(ctx); err != nil {
 			n.o.Log.Error().Err(err).Msg("the changes of the store are not followed any more: the crawl stops soon")
 		}
 	})
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
-	if err := n.mirror.AwaitStart(ctx, again.C); err != nil {
+	if err := n.mirror.awaitStart(ctx, again.C); err != nil {
 		return err
 	}
 	if n.whole {
@@ -50,7 +50,7 @@ func (n *Shard) Start(ctx context.Context, f *frontier.Frontier, background func
 	} else {
 		n.warnOfStrays()
 	}
-	return n.mirror.Since(n.since)
+	return n.mirror.since(n.since)
 }
 
 // shipWhole ships all rows of the store to a database that has none.
@@ -58,7 +58,7 @@ func (n *Shard) shipWhole(ctx context.Context) (err error) {
 	start, rows := time.Now(), 0
 	err = n.patiently(ctx, func() error { return n.shared.Clear(ctx, n.epoch) })
 	if err == nil {
-		n.since, err = n.mirror.Whole(func(list []shared.Row) error {
+		n.since, err = n.mirror.whole(func(list []shared.Row) error {
 			rows += len(list)
 			return n.patiently(ctx, func() error {
 				ask, cancel := context.WithTimeout(ctx, timeToShip(len(list)))
@@ -87,7 +87,7 @@ func (n *Shard) Ship(ctx context.Context, before func() error) {
 			n.lookForReplica(ctx)
 			lookAgain = now.Add(replicaEvery)
 		}
-		if n.mirror.Waiting() == 0 && !n.post.mustShip() && !n.divided.Load() {
+		if n.mirror.waiting() == 0 && !n.post.mustShip() && !n.divided.Load() {
 			n.caughtUp()
 			n.exchangeLetters(ctx, time.Now())
 			continue
@@ -117,28 +117,28 @@ func (n *Shard) Ship(ctx context.Context, before func() error) {
 func (n *Shard) shipOnce(ctx context.Context, before func() error) (version uint64, err error) {
 	collect, cancel := context.WithTimeout(ctx, shipTime)
 	defer cancel()
-	s, err := n.mirror.Shipment(collect)
+	s, err := n.mirror.shipment(collect)
 	if err != nil {
 		return 0, ownFault{err}
 	}
-	defer s.Close()
+	defer s.close()
 	if err := before(); err != nil {
 		return 0, ownFault{fmt.Errorf("write crawl.log to disk: %w", err)}
 	}
 	if err := n.lease.err(); err != nil {
 		return 0, err
 	}
-	ask, stop := context.WithTimeout(ctx, timeToShip(s.Rows))
+	ask, stop := context.WithTimeout(ctx, timeToShip(s.rows))
 	defer stop()
-	if err := n.shared.Ship(ask, n.epoch, s.Each); err != nil {
-		if frontier.IsReadError(err) {
+	if err := n.shared.Ship(ask, n.epoch, s.each); err != nil {
+		if isReadError(err) {
 			err = ownFault{err}
 		}
 		return 0, err
 	}
-	n.mirror.Shipped(s)
+	n.mirror.shipped(s)
 	n.caughtUp()
-	return s.Version, nil
+	return s.version, nil
 }
 
 // ownFault is a failure of this node's store or log. The database is not to blame.

@@ -126,7 +126,7 @@ func TestASickDatabaseHoldsTheCrawl(t *testing.T) {
 				p.onSmallDisk()
 			}
 			a.crawl(s.f, 0, 50)
-			s.eventually("all is shipped", func() bool { return s.n.mirror.Waiting() == 0 })
+			s.eventually("all is shipped", func() bool { return s.n.mirror.waiting() == 0 })
 
 			ill.begin(p)
 			a.crawl(s.f, 50, 2_000)
@@ -135,7 +135,7 @@ func TestASickDatabaseHoldsTheCrawl(t *testing.T) {
 				t.Errorf("the node has lost its shard: %v", s.n.MayClaim())
 			}
 			ill.end(p)
-			s.eventually("claims begin again", func() bool { return s.n.MayClaim() == nil && s.n.mirror.Waiting() == 0 })
+			s.eventually("claims begin again", func() bool { return s.n.MayClaim() == nil && s.n.mirror.waiting() == 0 })
 			s.equalsCopy()
 			s.leave()
 			if log := s.log.String(); !strings.Contains(log, ill.says) || !strings.Contains(log, "again") {
@@ -159,7 +159,7 @@ func TestShipmentsSurviveLostConnections(t *testing.T) {
 		p.do(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'arcrawl a'`)
 		time.Sleep(time.Duration(3*i) * time.Millisecond)
 	}
-	s.eventually("all is shipped", func() bool { return s.n.MayClaim() == nil && s.n.mirror.Waiting() == 0 })
+	s.eventually("all is shipped", func() bool { return s.n.MayClaim() == nil && s.n.mirror.waiting() == 0 })
 	s.equalsCopy()
 	s.leave()
 	if log := s.log.String(); !strings.Contains(log, "could not ship changes") {

@@ -10,8 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // The errors that say why a node may not continue.
@@ -23,8 +21,11 @@ var (
 		"configuration, and change groups while all nodes are stopped")
 )
 
-// Row is a row of a shard's store.
-type Row = frontier.ChangedRow
+// Row is a row of a shard's store. Its key and its value are bytes that only the store understands.
+type Row struct {
+	Key, Value []byte
+	Gone       bool // the row was removed
+}
 
 // All returns rows that are all in memory.
 func All(rows ...Row) Rows {

@@ -1,4 +1,4 @@
-package frontier
+package node
 
 import (
 	"bytes"
@@ -13,7 +13,9 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/pb"
-	"github.com/fxamacker/cbor/v2"
+
+	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // markKey is the key that a mirror writes to find out that it was notified of all earlier changes. It is not shipped.
@@ -22,23 +24,17 @@ const markKey = "mmirror"
 // internal is the prefix of the store's own keys.
 const internal = "!badger!"
 
-// ChangedRow is a row of a store. Its key and its value are bytes that only the store understands.
-type ChangedRow struct {
-	Key, Value []byte
-	Gone       bool // the row was removed
-}
-
-// Mirror collects the keys that change in a store. Make one with [NewMirror], and call [Mirror.Run] before anything
-// changes that it must not miss.
+// mirror collects the keys that change in a store. Make one with newMirror, and call run before anything changes that
+// it must not miss.
 //
 // It says which rows of a store have changed, so that a copy of the store elsewhere can follow it.
 //
-// A [Mirror] is notified of each change by the store itself, whichever package made it. It keeps only the keys. The
+// A mirror is notified of each change by the store itself, whichever package made it. It keeps only the keys. The
 // values are read when they are shipped, in one view of the store. So a shipment is a whole state of the store: the
 // copy has all of a transaction or nothing of it.
 //
 // A change costs the visit nothing but its place in a channel. Without a mirror the store notifies nobody.
-type Mirror struct {
+type mirror struct {
 	db  *badger.DB
 	max int // keys that are kept
 
@@ -53,19 +49,19 @@ type Mirror struct {
 	arrived chan struct{}     // is closed when seen grows
 }
 
-// NewMirror returns a mirror of a store. It keeps at most maxKeys changed keys, and all deleted ones. If more have
+// newMirror returns a mirror of a store. It keeps at most maxKeys changed keys, and all deleted ones. If more have
 // changed, the next shipment looks for the others in the store.
-func NewMirror(f *Frontier, maxKeys int) *Mirror {
-	return &Mirror{
+func newMirror(f *frontier.Frontier, maxKeys int) *mirror {
+	return &mirror{
 		db: f.Follow(), changed: map[string]uint64{}, gone: map[string]bool{}, max: maxKeys, arrived: make(chan struct{}),
 	}
 }
 
-// Run collects the keys of changes until ctx ends or the store is closed.
-func (m *Mirror) Run(ctx context.Context) error {
+// run collects the keys of changes until ctx ends or the store is closed.
+func (m *mirror) run(ctx context.Context) error {
 	var all []pb.Match
 	for b := range 256 {
-		if prefix := []byte{byte(b)}; !isDerived(prefix) && prefix[0] != internal[0] {
+		if prefix := []byte{byte(b)}; !frontier.IsDerived(prefix) && prefix[0] != internal[0] {
 			all = append(all, pb.Match{Prefix: prefix})
 		}
 	}
@@ -77,7 +73,7 @@ func (m *Mirror) Run(ctx context.Context) error {
 }
 
 // collect notes the keys of some changes.
-func (m *Mirror) collect(list *badger.KVList) {
+func (m *mirror) collect(list *badger.KVList) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, kv := range list.GetKv() {
@@ -92,7 +88,7 @@ func (m *Mirror) collect(list *badger.KVList) {
 }
 
 // note notes the key of a change. The caller holds the lock. gone says that the key may have been deleted.
-func (m *Mirror) note(k string, version uint64, gone bool) {
+func (m *mirror) note(k string, version uint64, gone bool) {
 	m.changed[k] = max(version, m.changed[k])
 	if gone {
 		m.gone[k] = true
@@ -106,7 +102,7 @@ func (m *Mirror) note(k string, version uint64, gone bool) {
 
 // forget removes the keys that can be found in the store again. Deleted ones cannot: the store may have removed every
 // trace of them when it merged its tables.
-func (m *Mirror) forget() {
+func (m *mirror) forget() {
 	maps.DeleteFunc(m.changed, func(k string, version uint64) bool {
 		if m.gone[k] {
 			return false
@@ -117,8 +113,8 @@ func (m *Mirror) forget() {
 	})
 }
 
-// AwaitStart waits until the mirror is notified of changes. It tries again at each tick.
-func (m *Mirror) AwaitStart(ctx context.Context, tick <-chan time.Time) error {
+// awaitStart waits until the mirror is notified of changes. It tries again at each tick.
+func (m *mirror) awaitStart(ctx context.Context, tick <-chan time.Time) error {
 	for {
 		arrived, err := m.mark()
 		if err != nil {
@@ -135,7 +131,7 @@ func (m *Mirror) AwaitStart(ctx context.Context, tick <-chan time.Time) error {
 }
 
 // mark writes a mark. The channel is closed when the mirror is notified of it.
-func (m *Mirror) mark() (arrived <-chan struct{}, err error) {
+func (m *mirror) mark() (arrived <-chan struct{}, err error) {
 	m.mu.Lock()
 	m.marks++
 	n, c := m.marks, m.arrived
@@ -147,7 +143,7 @@ func (m *Mirror) mark() (arrived <-chan struct{}, err error) {
 }
 
 // awaitAll waits until the mirror was notified of all changes that were committed before the call.
-func (m *Mirror) awaitAll(ctx context.Context) error {
+func (m *mirror) awaitAll(ctx context.Context) error {
 	if _, err := m.mark(); err != nil {
 		return err
 	}
@@ -169,8 +165,8 @@ func (m *Mirror) awaitAll(ctx context.Context) error {
 	}
 }
 
-// Since adds the changes after a version, which the copy has.
-func (m *Mirror) Since(version uint64) error {
+// since adds the changes after a version, which the copy has.
+func (m *mirror) since(version uint64) error {
 	m.mu.Lock()
 	m.base = version
 	m.mu.Unlock()
@@ -204,14 +200,14 @@ func eachSince(txn *badger.Txn, version uint64, f func(*badger.Item) error) erro
 
 // isShipped reports whether a copy of the store has a key.
 func isShipped(k []byte) bool {
-	return !isDerived(k) && string(k) != markKey && !bytes.HasPrefix(k, []byte(internal))
+	return !frontier.IsDerived(k) && string(k) != markKey && !bytes.HasPrefix(k, []byte(internal))
 }
 
-// Shipment holds what has changed and was not shipped yet, as it is at one moment. The rows are read when they are
+// shipment holds what has changed and was not shipped yet, as it is at one moment. The rows are read when they are
 // needed. Close it.
-type Shipment struct {
-	Version uint64 // of the last change that is in it
-	Rows    int    // about how many
+type shipment struct {
+	version uint64 // of the last change that is in it
+	rows    int    // about how many
 
 	txn   *badger.Txn
 	keys  []string
@@ -219,24 +215,24 @@ type Shipment struct {
 	since uint64 // the copy has all changes up to this version
 }
 
-// Close ends the view of the store.
-func (s *Shipment) Close() { s.txn.Discard() }
+// close ends the view of the store.
+func (s *shipment) close() { s.txn.Discard() }
 
-// Shipment returns what has changed and was not shipped yet. Call [Mirror.Shipped] when it is stored elsewhere. It is
-// not safe for concurrent use with itself and Shipped.
-func (m *Mirror) Shipment(ctx context.Context) (*Shipment, error) {
-	s := &Shipment{txn: m.db.NewTransaction(false)}
-	s.Version = s.txn.ReadTs()
+// shipment returns what has changed and was not shipped yet. Call shipped when it is stored elsewhere. It is
+// not safe for concurrent use with itself and shipped.
+func (m *mirror) shipment(ctx context.Context) (*shipment, error) {
+	s := &shipment{txn: m.db.NewTransaction(false)}
+	s.version = s.txn.ReadTs()
 	// All changes up to this version precede the mark, so the mirror knows their keys then. It may know later ones too;
 	// these have their older values in this view, and stay in the list.
 	if err := m.awaitAll(ctx); err != nil {
-		s.Close()
+		s.close()
 		return nil, fmt.Errorf("collect the changes of the store: %w", err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.scan, s.since = m.lost > m.base, m.base
-	s.Rows, s.keys = m.waiting(), slices.Sorted(maps.Keys(m.changed))
+	s.rows, s.keys = m.count(), slices.Sorted(maps.Keys(m.changed))
 	return s, nil
 }
 
@@ -248,12 +244,12 @@ const (
 
 // portions collects rows, and passes them on in portions. No key is in a portion twice.
 type portions struct {
-	ship  func([]ChangedRow) error
-	rows  []ChangedRow
+	ship  func([]shared.Row) error
+	rows  []shared.Row
 	bytes int
 }
 
-func (p *portions) add(r ChangedRow) error {
+func (p *portions) add(r shared.Row) error {
 	p.rows, p.bytes = append(p.rows, r), p.bytes+len(r.Key)+len(r.Value)
 	if len(p.rows) < portionRows && p.bytes < portionBytes {
 		return nil
@@ -270,8 +266,8 @@ func (p *portions) flush() error {
 	return p.ship(rows)
 }
 
-// Each calls ship with the rows, in portions. It may be called again.
-func (s *Shipment) Each(ship func(rows []ChangedRow) error) error {
+// each calls ship with the rows, in portions. It may be called again.
+func (s *shipment) each(ship func(rows []shared.Row) error) error {
 	p := portions{ship: ship}
 	if s.scan {
 		var last []byte
@@ -289,7 +285,7 @@ func (s *Shipment) Each(ship func(rows []ChangedRow) error) error {
 	for _, k := range s.keys {
 		item, err := s.txn.Get([]byte(k))
 		if errors.Is(err, badger.ErrKeyNotFound) {
-			err = p.add(ChangedRow{Key: []byte(k), Gone: true})
+			err = p.add(shared.Row{Key: []byte(k), Gone: true})
 		} else if err == nil {
 			err = p.addItem(item)
 		} else {
@@ -305,13 +301,13 @@ func (s *Shipment) Each(ship func(rows []ChangedRow) error) error {
 // addItem adds a row of the store.
 func (p *portions) addItem(item *badger.Item) error {
 	if item.IsDeletedOrExpired() {
-		return p.add(ChangedRow{Key: item.KeyCopy(nil), Gone: true})
+		return p.add(shared.Row{Key: item.KeyCopy(nil), Gone: true})
 	}
 	v, err := item.ValueCopy(nil)
 	if err != nil {
 		return readError{err}
 	}
-	return p.add(ChangedRow{Key: item.KeyCopy(nil), Value: v})
+	return p.add(shared.Row{Key: item.KeyCopy(nil), Value: v})
 }
 
 // readError is a failure of the store, and not of the copy.
@@ -321,45 +317,45 @@ func (e readError) Error() string { return "read a changed row of the store: " +
 
 func (e readError) Unwrap() error { return e.error }
 
-// IsReadError reports whether a shipment failed because the store could not be read.
-func IsReadError(err error) bool {
+// isReadError reports whether a shipment failed because the store could not be read.
+func isReadError(err error) bool {
 	var e readError
 	return errors.As(err, &e)
 }
 
-// Waiting returns about how many keys have changed and were not shipped yet.
-func (m *Mirror) Waiting() int {
+// waiting returns about how many keys have changed and were not shipped yet.
+func (m *mirror) waiting() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.waiting()
+	return m.count()
 }
 
-func (m *Mirror) waiting() int {
+func (m *mirror) count() int {
 	if m.lost > m.base {
 		return len(m.changed) + m.missing
 	}
 	return len(m.changed)
 }
 
-// Shipped forgets the changes of a shipment.
-func (m *Mirror) Shipped(s *Shipment) {
+// shipped forgets the changes of a shipment.
+func (m *mirror) shipped(s *shipment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.base = max(m.base, s.Version)
+	m.base = max(m.base, s.version)
 	if m.lost <= m.base {
 		m.missing = 0
 	}
 	for _, k := range s.keys {
-		if m.changed[k] <= s.Version {
+		if m.changed[k] <= s.version {
 			delete(m.changed, k)
 			delete(m.gone, k)
 		}
 	}
 }
 
-// Whole calls ship with all rows of the store as they are at one moment, in portions, and returns the version of the
+// whole calls ship with all rows of the store as they are at one moment, in portions, and returns the version of the
 // last change that is in them. Changes after that follow with the next shipment.
-func (m *Mirror) Whole(ship func(rows []ChangedRow) error) (version uint64, err error) {
+func (m *mirror) whole(ship func(rows []shared.Row) error) (version uint64, err error) {
 	txn := m.db.NewTransaction(false)
 	defer txn.Discard()
 	it := txn.NewIterator(badger.DefaultIteratorOptions)
@@ -374,91 +370,4 @@ func (m *Mirror) Whole(ship func(rows []ChangedRow) error) (version uint64, err 
 		}
 	}
 	return txn.ReadTs(), p.flush()
-}
-
-// isDerived reports whether [Load] makes the row of a key from another row, so that a copy of the store need not have
-// it: the places of queues, which change with each visit.
-func isDerived(key []byte) bool { return len(key) > 0 && key[0] == kindQueue }
-
-// Load makes a store from the rows of another one, without its derived rows. The folder must have no store. each calls
-// its argument with each row. clean says that the other store was closed properly after these rows; otherwise the hosts
-// rest when the store is opened, as after a crash. version is the version of the last change. A store that was not
-// loaded to the end cannot be opened. For a damaged row of a URI put returns [ErrCorrupt]; each may skip the row.
-func Load(o Options, clean bool, each func(put func(key, value []byte) error) error) (version uint64, err error) {
-	if o, err = o.withDefaults(); err != nil {
-		return 0, err
-	}
-	db, err := openStore(o)
-	if err != nil {
-		return 0, fmt.Errorf("load a frontier into %s: %w", o.Dir, err)
-	}
-	defer func() {
-		if err = errors.Join(err, db.Close()); err != nil {
-			err = fmt.Errorf("load a frontier into %s: %w", o.Dir, err)
-		}
-	}()
-	if db.MaxVersion() > 0 {
-		return 0, errors.New("the folder has a store already")
-	}
-	if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaLoading), nil) }); err != nil {
-		return 0, err
-	}
-	batch := db.NewWriteBatch()
-	defer batch.Cancel()
-	if err := each(func(k, v []byte) error { return loadRow(batch, k, v) }); err != nil {
-		return 0, err
-	}
-	// Something may have been claimed since the last shipment: without the mark of a quiet store, hosts rest.
-	err = batch.Delete([]byte(metaQuiet))
-	if clean {
-		err = errors.Join(err, batch.Set([]byte(metaClean), nil))
-	}
-	if err != nil {
-		return 0, err
-	}
-	if err := batch.Flush(); err != nil {
-		return 0, err
-	}
-	if err := db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte(metaLoading)) }); err != nil {
-		return 0, err
-	}
-	txn := db.NewTransaction(false)
-	defer txn.Discard()
-	return txn.ReadTs(), nil
-}
-
-// loadRow writes a row and the row that is derived from it, neither if it is damaged. The batch keeps both slices.
-func loadRow(batch *badger.WriteBatch, k, v []byte) error {
-	if len(k) != hostPrefix+fingerprintLen || k[0] != kindURI {
-		return batch.Set(k, v)
-	}
-	var w uriRow
-	if !w.read(v) {
-		if err := cbor.Unmarshal(v, &w); err != nil {
-			return damaged(k, err)
-		}
-	}
-	if at := w.place(fingerprint(k[hostPrefix:])); !at.isNone() {
-		if err := batch.Set(queueKey(binary.BigEndian.Uint32(k[1:]), at), w.hint()); err != nil {
-			return err
-		}
-	}
-	return batch.Set(k, v)
-}
-
-// Follow returns the store for a package that subscribes to its changes. The store passes a change on after its
-// transaction has ended, so the memory of a change is not used again from now on.
-func (f *Frontier) Follow() *badger.DB {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.followed, f.buffer = true, nil
-	return f.db
-}
-
-// IsQuiet reports whether nothing is claimed and all that the store must know of the hosts' rests is on disk. A store
-// that is closed then is closed properly.
-func (f *Frontier) IsQuiet() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.inProgress() == 0 && !f.restUnsaved
 }
