@@ -62,7 +62,7 @@ func (s simulation) explain(out io.Writer, all []sim.History) error {
 		if err := showSteps(out, steps); err != nil {
 			return err
 		}
-		if rhythm := relatives.Rhythm.String(); rhythm != "" {
+		if rhythm := sim.RhythmText(relatives.Rhythm); rhythm != "" {
 			fmt.Fprintf(out, "\n%.0f of its kind on %s change %s.\n", relatives.URIs, h.Host, rhythm)
 		}
 		return nil

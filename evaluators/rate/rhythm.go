@@ -1,9 +1,7 @@
 package rate
 
 import (
-	"fmt"
 	"math"
-	"strings"
 	"time"
 )
 
@@ -122,47 +120,4 @@ func (k *Relatives) hours() *hourWeights {
 // is worth mentioning.
 func (r *Estimator) SharesHours() bool {
 	return r.clock.shared != nil && r.clock.shared.hourPrior >= hourPrior+rhythmWeight/2
-}
-
-// String returns when most and when least changes, such as "most from 07 to 10, least from 02 to 05 UTC and on Sunday".
-// It is empty if nothing is known.
-func (y Rhythm) String() string {
-	var ratio [clockCells]float64
-	total := 0.0
-	for i := range ratio {
-		ratio[i] = (y.Seen[i] + rhythmPrior) / (y.Expected[i] + rhythmPrior)
-		total += y.Seen[i]
-	}
-	if !(total > 0) {
-		return ""
-	}
-	hour := ratio[:hoursOfDay]
-	busiest, quietest := 0, 0
-	for i := range hour {
-		if around(hour, i) > around(hour, busiest) {
-			busiest = i
-		}
-		if around(hour, i) < around(hour, quietest) {
-			quietest = i
-		}
-	}
-	day := 0
-	for i, x := range ratio[hoursOfDay:] {
-		if x < ratio[hoursOfDay+day] {
-			day = i
-		}
-	}
-	days := strings.Fields("Thursday Friday Saturday Sunday Monday Tuesday Wednesday")
-	return fmt.Sprintf("most from %s, least from %s UTC and on %s", span(busiest), span(quietest), days[day])
-}
-
-// around returns the mean of an hour and the hours before and after it.
-func around(hour []float64, i int) float64 {
-	n := len(hour)
-	return (hour[(i+n-1)%n] + hour[i] + hour[(i+1)%n]) / 3
-}
-
-// span returns the three hours around an hour as text, such as "07 to 10".
-func span(hour int) string {
-	return fmt.Sprintf("%02d to %02d", (hour+hoursOfDay-1)%hoursOfDay, (hour+2)%hoursOfDay)
 }
