@@ -14,6 +14,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
@@ -134,8 +137,24 @@ func (p *writer) read(e index.Entry, f warc.File) (title, text string, ok bool) 
 		return "", "", true
 	}
 	content, _ := io.ReadAll(io.LimitReader(body, maxPage)) // the beginning of a cut page has text too
-	title, text = digest.Page(content, head.Header().Get("Content-Type"))
-	return cutText(title, maxTitle), cutText(text, maxPageText), true
+	content = digest.Decode(content, head.Header().Get("Content-Type"))
+	return cutText(titleOf(content), maxTitle), cutText(string(digest.Visible(content)), maxPageText), true
+}
+
+// titleOf returns the text of the first title element of a page, in which each run of white space is one space.
+func titleOf(page []byte) string {
+	z := html.NewTokenizer(bytes.NewReader(page))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return ""
+		case html.StartTagToken:
+			if name, _ := z.TagName(); atom.Lookup(name) == atom.Title && z.Next() == html.TextToken {
+				space := func(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }
+				return strings.Join(strings.FieldsFunc(string(z.Text()), space), " ")
+			}
+		}
+	}
 }
 
 // cutText returns the beginning of a text, of at most limit bytes, as valid UTF-8.
