@@ -94,7 +94,7 @@ func (c *curation) planSeeds(
 	if f, err = c.seedFiles(); err != nil {
 		return f, nil, out, err
 	}
-	p, err := f.Plan(edit.ReadList([]byte(l.Text)))
+	p, err := f.Plan([]byte(l.Text))
 	if err != nil {
 		return f, nil, out, admin.BadRequest(err)
 	}

@@ -4,9 +4,9 @@
 // of the file and of the crawl. [Work.Save] writes it. A file that somebody else has changed in between is never
 // written: the answer has both texts.
 //
-// [ReadList] reads a list of seeds, as CSV or plain text. [Files.Plan] compares it with the configuration: the result
-// has what is new, changed, known and faulty, and the new texts of the host files. [Files.Set] sets keys in the files
-// of many hosts. [Files.Write] writes new texts, after the old ones are stored for [Files.Undo].
+// [Files.Plan] compares a list of seeds, CSV or plain text, with the configuration: the result has what is new, changed,
+// known and faulty, and the new texts of the host files. [Files.Write] writes them, after the old texts are stored for
+// [Files.Undo].
 package edit
 
 import (
@@ -33,8 +33,8 @@ import (
 // maxText is the maximum size of a text in bytes. Larger files are edited on disk.
 const maxText = 1 << 20
 
-// ErrRole says that only operators edit the main file.
-var ErrRole = errors.New("the main file needs the role operate")
+// errRole says that only operators edit the main file.
+var errRole = errors.New("the main file needs the role operate")
 
 // Work edits the files of a configuration.
 type Work struct {
@@ -69,7 +69,7 @@ func (w Work) open(name string) (file, error) {
 	f := file{name: name, path: w.Config.Path}
 	if name == "" {
 		if w.Who.Role < access.Operate {
-			return f, errors.Join(admin.ErrRole, ErrRole)
+			return f, errors.Join(admin.ErrRole, errRole)
 		}
 	} else {
 		if filepath.Base(name) != name || !strings.HasSuffix(name, ".toml") || strings.HasPrefix(name, ".") ||

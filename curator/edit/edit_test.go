@@ -282,13 +282,13 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 		t.Errorf("a URI as host: %v", err)
 	}
 	w.Who.Role = access.Curate
-	if _, err := w.Open("", ""); !errors.Is(err, ErrRole) {
+	if _, err := w.Open("", ""); !errors.Is(err, errRole) {
 		t.Errorf("a curator opens the main file: %v", err)
 	}
-	if _, err := w.Plan(api.EditOrder{Text: mainText}); !errors.Is(err, ErrRole) {
+	if _, err := w.Plan(api.EditOrder{Text: mainText}); !errors.Is(err, errRole) {
 		t.Errorf("a curator plans the main file: %v", err)
 	}
-	if _, err := w.Save(api.EditOrder{Text: mainText}); !errors.Is(err, ErrRole) {
+	if _, err := w.Save(api.EditOrder{Text: mainText}); !errors.Is(err, errRole) {
 		t.Errorf("a curator saves the main file: %v", err)
 	}
 }

@@ -115,14 +115,14 @@ func set(text []byte, key, written string) ([]byte, error) {
 	case key == "seeds.uris":
 		return setSeeds(text, linesOf(written))
 	case strings.TrimSpace(written) == "":
-		return UnsetKey(text, key)
+		return unsetKey(text, key)
 	case t.Kind == schema.List:
-		return SetKey(text, key, listOf(linesOf(written)))
+		return setKey(text, key, listOf(linesOf(written)))
 	case t.Kind == schema.Boolean, t.Kind == schema.Whole, t.Kind == schema.Number, t.Kind == schema.Moment,
 		t.OrBoolean && (written == "true" || written == "false"):
-		return SetKey(text, key, bare(written))
+		return setKey(text, key, bare(written))
 	}
-	return SetKey(text, key, schema.TOML(written))
+	return setKey(text, key, schema.TOML(written))
 }
 
 // setSeeds adds and removes seeds, so that comments between them stay.
@@ -131,11 +131,11 @@ func setSeeds(text []byte, wanted []string) ([]byte, error) {
 	for _, s := range wanted {
 		kept[s] = true
 	}
-	text, err := KeepSeeds(text, func(seed string) bool { return kept[seed] })
+	text, err := keepSeeds(text, func(seed string) bool { return kept[seed] })
 	if err != nil {
 		return nil, err
 	}
-	return AddSeeds(text, wanted)
+	return moreSeeds(text, wanted)
 }
 
 func linesOf(written string) []string {

@@ -13,8 +13,8 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-// Goal is the capture target of a seed, and the last day on which it applies.
-type Goal struct {
+// seedGoal is the capture target of a seed, and the last day on which it applies.
+type seedGoal struct {
 	Target float64
 	Until  string // as 2026-12-31; "" = no end
 }
@@ -29,16 +29,16 @@ const (
 // bytes.
 const maxExpression = 1000
 
-// Goals returns the capture targets that [SetGoals] wrote into the text of a host file, by URI.
-func Goals(text []byte) map[string]Goal {
-	all := map[string]Goal{}
+// goalsIn returns the capture targets that [setGoals] wrote into the text of a host file, by URI.
+func goalsIn(text []byte) map[string]seedGoal {
+	all := map[string]seedGoal{}
 	_, block, _ := cutGoals(string(text))
 	doc := schema.Parse([]byte(block), "the file")
 	path := schema.Path("").Child("when")
 	for i := 0; doc.Has(path.Element(i)); i++ {
 		when := path.Element(i)
 		expression, _ := doc.Value(when.Child("uri")).(string)
-		var g Goal
+		var g seedGoal
 		wait, _ := doc.Setting(when, "wait")
 		if tables, ok := wait.Tables(""); ok && len(tables) == 1 {
 			m, _ := tables[0].Value.(map[string]any)
@@ -58,17 +58,17 @@ func Goals(text []byte) map[string]Goal {
 	return all
 }
 
-// SetGoals returns the text of a host file with these capture targets of seeds, by URI, and no others of this kind.
-func SetGoals(text []byte, goals map[string]Goal) ([]byte, error) {
+// setGoals returns the text of a host file with these capture targets of seeds, by URI, and no others of this kind.
+func setGoals(text []byte, goals map[string]seedGoal) ([]byte, error) {
 	before, _, behind := cutGoals(string(text))
 	edited := strings.TrimRight(before+behind, "\n") + "\n"
 	if len(goals) > 0 {
 		edited += "\n" + goalsBegin
-		groups := map[Goal][]string{}
+		groups := map[seedGoal][]string{}
 		for _, u := range slices.Sorted(maps.Keys(goals)) {
 			groups[goals[u]] = append(groups[goals[u]], u)
 		}
-		order := slices.SortedFunc(maps.Keys(groups), func(a, b Goal) int {
+		order := slices.SortedFunc(maps.Keys(groups), func(a, b seedGoal) int {
 			return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Until, b.Until))
 		})
 		for _, g := range order {
@@ -85,14 +85,14 @@ func SetGoals(text []byte, goals map[string]Goal) ([]byte, error) {
 		edited += goalsEnd
 	}
 	if doc := schema.Parse([]byte(edited), "the file"); len(doc.Faults) > 0 ||
-		!maps.Equal(Goals([]byte(edited)), goals) {
-		return nil, ErrByHandKey
+		!maps.Equal(goalsIn([]byte(edited)), goals) {
+		return nil, errByHandKey
 	}
 	return []byte(edited), nil
 }
 
 // refinement returns the [[when]] of some seeds with one goal.
-func (g Goal) refinement(uris []string) string {
+func (g seedGoal) refinement(uris []string) string {
 	quoted := make([]string, len(uris))
 	for i, u := range uris {
 		quoted[i] = regexp.QuoteMeta(u)

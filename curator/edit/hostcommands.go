@@ -34,11 +34,11 @@ func addSeeds(file string, h uri.Host, seeds []string) (string, error) {
 	if err != nil {
 		return "", daemon.FolderError{Err: err}
 	}
-	edited, err := AddSeeds(text, seeds)
+	edited, err := moreSeeds(text, seeds)
 	if err != nil {
 		return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, err)}
 	}
-	n := len(SeedsIn(edited)) - len(SeedsIn(text))
+	n := len(seedsIn(edited)) - len(seedsIn(text))
 	if n == 0 {
 		return file + " was not changed: it lists these seeds already", nil
 	}
@@ -196,7 +196,7 @@ func (s Files) list(out io.Writer, filter api.HostFilter) error {
 		if err != nil {
 			state = err.Error()
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t\n", human.Host(host), human.Count(len(SeedsIn(text)), "seed"),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t\n", human.Host(host), human.Count(len(seedsIn(text)), "seed"),
 			site.Title, strings.Join(site.Names(), ", "), state)
 	}
 	if c, err := daemon.ReadConfig(s.Path); err == nil && only.Matches(config.Site{}) { // a curator may not read it
@@ -353,15 +353,15 @@ func removeSeed(seeds []config.Seed, address string) (string, error) {
 	if err != nil {
 		return "", daemon.FolderError{Err: err}
 	}
-	for _, written := range SeedsIn(text) {
+	for _, written := range seedsIn(text) {
 		if w, err := uri.Parse(written); err != nil || w != u {
 			continue
 		}
-		edited, err := RemoveSeed(text, written)
+		edited, err := withoutSeed(text, written)
 		if err != nil {
 			return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, err)}
 		}
 		return file, replaceText(file, edited)
 	}
-	return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, ErrByHandSeeds)}
+	return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, errByHandSeeds)}
 }

@@ -62,7 +62,7 @@ func renamed(s Files, from, to string) (file string, text []byte, err error) {
 		return "", nil, cli.Usage(fmt.Errorf("%s has a file already, %s, which was not changed; edit it, or remove it with arcrawl seeds remove", to, taken))
 	}
 	name := config.HostFileName(hosts[1]) + ".toml"
-	text, err = RenameHost(s.Texts[filepath.Base(old)], hosts[0], hosts[1], name == string(hosts[1])+".toml")
+	text, err = replaceHost(s.Texts[filepath.Base(old)], hosts[0], hosts[1], name == string(hosts[1])+".toml")
 	if err != nil {
 		return "", nil, daemon.FolderError{Err: fmt.Errorf("%s was not renamed: %w", old, err)}
 	}

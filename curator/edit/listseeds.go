@@ -12,16 +12,16 @@ import (
 // seedsKey is the path of the list of seeds.
 var seedsKey = schema.Path("").Key("seeds.uris")
 
-// ErrByHandSeeds says that the seeds of a file cannot be edited safely, so that a person must do it.
-var ErrByHandSeeds = errors.New("cannot edit the seeds of the file safely; edit seeds.uris by hand")
+// errByHandSeeds says that the seeds of a file cannot be edited safely, so that a person must do it.
+var errByHandSeeds = errors.New("cannot edit the seeds of the file safely; edit seeds.uris by hand")
 
-// SeedsIn returns the seeds that the text of a host file lists, as they are written.
-func SeedsIn(text []byte) []string {
+// seedsIn returns the seeds that the text of a host file lists, as they are written.
+func seedsIn(text []byte) []string {
 	return schema.ListedTexts(schema.Parse(text, "the file").Value(seedsKey))
 }
 
-// AddSeeds returns the text of a host file with more seeds. Seeds that it lists already are not added again.
-func AddSeeds(text []byte, seeds []string) ([]byte, error) {
+// moreSeeds returns the text of a host file with more seeds. Seeds that it lists already are not added again.
+func moreSeeds(text []byte, seeds []string) ([]byte, error) {
 	e, err := schema.Edit(text, "add seeds to")
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func AddSeeds(text []byte, seeds []string) ([]byte, error) {
 	added, missing, ok := e.AddTo(seedsKey, seeds)
 	switch table := schema.Path("").Child("seeds"); {
 	case !ok:
-		return nil, ErrByHandSeeds
+		return nil, errByHandSeeds
 	case len(added) == 0:
 		return text, nil
 	case len(missing) == 0:
@@ -42,23 +42,23 @@ func AddSeeds(text []byte, seeds []string) ([]byte, error) {
 	return checkSeeds(strings.Join(e.Lines, ""), append(schema.ListedTexts(e.Before.Value(seedsKey)), added...))
 }
 
-// RemoveSeed returns the text of a host file without a seed, as the file writes it.
-func RemoveSeed(text []byte, seed string) ([]byte, error) {
-	if !slices.Contains(SeedsIn(text), seed) {
-		return nil, ErrByHandSeeds
+// withoutSeed returns the text of a host file without a seed, as the file writes it.
+func withoutSeed(text []byte, seed string) ([]byte, error) {
+	if !slices.Contains(seedsIn(text), seed) {
+		return nil, errByHandSeeds
 	}
-	return KeepSeeds(text, func(s string) bool { return s != seed })
+	return keepSeeds(text, func(s string) bool { return s != seed })
 }
 
-// KeepSeeds returns the text of a host file without the seeds for which keep returns false. Comments between them stay.
+// keepSeeds returns the text of a host file without the seeds for which keep returns false. Comments between them stay.
 // It takes time in proportion to the text, because a file may list very many seeds.
-func KeepSeeds(text []byte, keep func(seed string) bool) ([]byte, error) {
+func keepSeeds(text []byte, keep func(seed string) bool) ([]byte, error) {
 	before := schema.Parse(text, "the file")
 	known := schema.ListedTexts(before.Value(seedsKey))
 	kept := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !keep(s) })
 	switch {
 	case len(before.Faults) > 0:
-		return nil, ErrByHandSeeds
+		return nil, errByHandSeeds
 	case len(kept) == len(known):
 		return text, nil
 	}
@@ -67,7 +67,7 @@ func KeepSeeds(text []byte, keep func(seed string) bool) ([]byte, error) {
 	head, rest := strings.Join(lines[:first], ""), strings.Join(lines[first:], "")
 	edited, ok := cutSeeds(rest, known, keep)
 	if !ok {
-		return nil, ErrByHandSeeds
+		return nil, errByHandSeeds
 	}
 	return checkSeeds(head+edited, kept)
 }
@@ -122,9 +122,9 @@ func cutSeed(before []byte, behind string) ([]byte, string) {
 // checkSeeds returns a text if it lists exactly these seeds.
 func checkSeeds(text string, want []string) ([]byte, error) {
 	after := schema.Parse([]byte(text), "the file")
-	got := SeedsIn([]byte(text))
+	got := seedsIn([]byte(text))
 	if len(after.Faults) > 0 || !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
-		return nil, ErrByHandSeeds
+		return nil, errByHandSeeds
 	}
 	return []byte(text), nil
 }

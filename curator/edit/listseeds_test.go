@@ -1,4 +1,4 @@
-package edit_test
+package edit
 
 import (
 	"errors"
@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/arcrawl/arcrawl/curator/edit"
 )
 
 func TestSeedsAreAddedAndRemoved(t *testing.T) {
@@ -22,27 +20,27 @@ func TestSeedsAreAddedAndRemoved(t *testing.T) {
 		"empty":       "",
 		"no newline":  "[seeds]\nuris = [\"" + a + "\"]",
 	} {
-		was := edit.SeedsIn([]byte(text))
-		more, err := edit.AddSeeds([]byte(text), []string{b, a})
-		if got := edit.SeedsIn(more); err != nil || len(got) != 2 || !slices.Contains(got, a) || !slices.Contains(got, b) {
+		was := seedsIn([]byte(text))
+		more, err := moreSeeds([]byte(text), []string{b, a})
+		if got := seedsIn(more); err != nil || len(got) != 2 || !slices.Contains(got, a) || !slices.Contains(got, b) {
 			t.Errorf("%s: added: %v, %v in\n%s", name, got, err, more)
 			continue
 		}
 		if strings.Contains(text, "#") && !strings.Contains(string(more), "# front page") || strings.Contains(text, "strict") && !strings.Contains(string(more), "strict") {
 			t.Errorf("%s: something is lost in\n%s", name, more)
 		}
-		less, err := edit.RemoveSeed(more, b)
-		if got := edit.SeedsIn(less); err != nil || slices.Contains(got, b) || len(got) != 1 {
+		less, err := withoutSeed(more, b)
+		if got := seedsIn(less); err != nil || slices.Contains(got, b) || len(got) != 1 {
 			t.Errorf("%s: removed: %v, %v in\n%s", name, got, err, less)
 		}
-		if less, err = edit.RemoveSeed(less, a); err != nil || len(edit.SeedsIn(less)) != 0 {
+		if less, err = withoutSeed(less, a); err != nil || len(seedsIn(less)) != 0 {
 			t.Errorf("%s: all removed: %v in\n%s", name, err, less)
 		}
-		if again, err := edit.AddSeeds(more, []string{a, b}); err != nil || string(again) != string(more) || len(was) > 1 {
+		if again, err := moreSeeds(more, []string{a, b}); err != nil || string(again) != string(more) || len(was) > 1 {
 			t.Errorf("%s: adding again changes the file: %v", name, err)
 		}
 	}
-	if _, err := edit.RemoveSeed([]byte("[seeds]\nuris = []\n"), a); !errors.Is(err, edit.ErrByHandSeeds) {
+	if _, err := withoutSeed([]byte("[seeds]\nuris = []\n"), a); !errors.Is(err, errByHandSeeds) {
 		t.Errorf("a seed that is not listed: %v", err)
 	}
 }
@@ -63,14 +61,14 @@ func TestManySeedsAreRemovedAtOnce(t *testing.T) {
 		}
 		text := []byte(b.String() + form.end)
 		const last = "https://a.example/5999"
-		got, err := edit.KeepSeeds(text, func(s string) bool { return s == last })
-		if kept := edit.SeedsIn(got); err != nil || !slices.Equal(kept, []string{last}) {
+		got, err := keepSeeds(text, func(s string) bool { return s == last })
+		if kept := seedsIn(got); err != nil || !slices.Equal(kept, []string{last}) {
 			t.Errorf("%s: %v, %d seeds are left", name, err, len(kept))
 		}
 		if comments := strings.Count(string(got), "# it's"); name == "lines" && comments != n {
 			t.Errorf("%d of %d comments are left", comments, n)
 		}
-		if again, err := edit.KeepSeeds(text, func(string) bool { return true }); err != nil || !slices.Equal(again, text) {
+		if again, err := keepSeeds(text, func(string) bool { return true }); err != nil || !slices.Equal(again, text) {
 			t.Errorf("%s: a text with all its seeds differs: %v", name, err)
 		}
 	}

@@ -153,9 +153,9 @@ func (w Work) put(text []byte, s api.ManySetting) ([]byte, error) {
 	case slices.Equal(all, after):
 		return text, nil
 	case len(after) == 0:
-		return UnsetKey(text, s.Key)
+		return unsetKey(text, s.Key)
 	}
-	return SetKey(text, s.Key, listOf(after))
+	return setKey(text, s.Key, listOf(after))
 }
 
 // SaveMany writes what [Work.PlanMany] shows, unless one of the files is not as it was, or a new text has faults: then

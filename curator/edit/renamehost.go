@@ -10,13 +10,13 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// ErrByHandRename says that a host cannot be replaced safely in a file, so that a person must do it.
-var ErrByHandRename = errors.New("cannot replace the host in the file safely; copy the file and edit it by hand")
+// errByHandRename says that a host cannot be replaced safely in a file, so that a person must do it.
+var errByHandRename = errors.New("cannot replace the host in the file safely; copy the file and edit it by hand")
 
-// RenameHost returns the text of a host file with another host: in the key host and in each seed on the old host, also
+// replaceHost returns the text of a host file with another host: in the key host and in each seed on the old host, also
 // where another setting repeats the seed. named says that the name of the new file is enough to know the host, so that
 // the key host is not added.
-func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
+func replaceHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
 	e, err := schema.Edit(text, "rename")
 	if err != nil {
 		return nil, err
@@ -43,14 +43,14 @@ func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
 			}
 		}
 		if !found {
-			return nil, ErrByHandRename
+			return nil, errByHandRename
 		}
 		seeds[i] = moved
 	}
 	after := schema.Parse([]byte(edited), "the file")
 	wrongHost := after.Has(key) && after.Value(key) != string(to)
 	if len(after.Faults) > 0 || wrongHost || !slices.Equal(schema.ListedTexts(after.Value(seedsKey)), seeds) {
-		return nil, ErrByHandRename
+		return nil, errByHandRename
 	}
 	return []byte(edited), nil
 }

@@ -20,16 +20,16 @@ func TestRenameHostReplacesTheHostAndNothingElse(t *testing.T) {
 		{"the key host", "host = 'www.a.example'\n[wait]\n", "host = \"www.c.example\"\n[wait]\n", true},
 		{"a file whose name is not enough", "[wait]\n", "host = \"www.c.example\"\n[wait]\n", false},
 	} {
-		got, err := RenameHost([]byte(c.before), "www.a.example", "www.c.example", c.named)
+		got, err := replaceHost([]byte(c.before), "www.a.example", "www.c.example", c.named)
 		if err != nil || string(got) != c.after {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.after)
 		}
 	}
 	escaped := "[seeds]\nuris = [\"https://www.a.example/\\u0061\"]\n"
-	if got, err := RenameHost([]byte(escaped), "www.a.example", "www.c.example", true); !errors.Is(err, ErrByHandRename) {
+	if got, err := replaceHost([]byte(escaped), "www.a.example", "www.c.example", true); !errors.Is(err, errByHandRename) {
 		t.Errorf("a seed that is written with escapes: %v\n%s", err, got)
 	}
-	if _, err := RenameHost([]byte("[seeds\n"), "www.a.example", "www.c.example", true); err == nil {
+	if _, err := replaceHost([]byte("[seeds\n"), "www.a.example", "www.c.example", true); err == nil {
 		t.Error("a faulty file was renamed")
 	}
 }

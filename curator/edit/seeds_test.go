@@ -50,7 +50,7 @@ func open(t testing.TB, path string) Files {
 // imported imports a list and returns the files after it.
 func imported(t testing.TB, f Files, list string) (Files, SeedPlan) {
 	t.Helper()
-	p, err := f.Plan(ReadList([]byte(list)))
+	p, err := f.Plan([]byte(list))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestUndoRestoresEveryFileOrNone(t *testing.T) {
 	if now := open(t, f.Path).Texts; now["new.example.toml"] == nil || string(now["old.example.toml"]) != "# edited\n" {
 		t.Errorf("the refused undo changed files: %q", now)
 	}
-	p, err := f.Plan(ReadList([]byte("https://old.example/c\n"))) // f was read before the edit
+	p, err := f.Plan([]byte("https://old.example/c\n")) // f was read before the edit
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestEachFaultNamesItsPlace(t *testing.T) {
 		"\xff\xfeu\x00": "in UTF-16",
 		"PK\x03\x04":    "a spreadsheet",
 	} {
-		p, err := f.Plan(ReadList([]byte(list)))
+		p, err := f.Plan([]byte(list))
 		if err != nil || p.Faulty != 1 || !strings.Contains(p.Faults[0].String(), want) {
 			t.Errorf("%q: %v, %d faults: %v\nwant %s", list, err, p.Faulty, p.Faults, want)
 		}
@@ -204,7 +204,7 @@ func TestALargeListIsReadAndPlanned(t *testing.T) {
 		return []byte(b.String())
 	}
 	n := len(faulty)
-	l := ReadList(list(100_000))
+	l := readList(list(100_000))
 	if len(l.Entries) != 100_000-n || l.Faulty != n || len(l.Faults) != n {
 		t.Fatalf("%d entries, %d faulty: %v", len(l.Entries), l.Faulty, l.Faults)
 	}
@@ -213,7 +213,7 @@ func TestALargeListIsReadAndPlanned(t *testing.T) {
 			t.Errorf("the fault in the column %s is %v", column, f)
 		}
 	}
-	p, err := folder(t, nil).Plan(ReadList(list(5_000)))
+	p, err := folder(t, nil).Plan(list(5_000))
 	if err != nil || len(p.New) != 5_000-n || p.Faulty != n || p.Hosts != 100 || len(p.Texts) != 100 {
 		t.Errorf("%d new, %d faulty, %d hosts, %d files: %v", len(p.New), p.Faulty, p.Hosts, len(p.Texts), err)
 	}
@@ -226,7 +226,7 @@ func TestOneKeyIsSetInManyFiles(t *testing.T) {
 		"a.example.toml": "labels = [\"papers\"]\n", "b.example.toml": "labels = [\"papers\"]\n[politeness]\nmin_delay = \"1s\" # slow\n", "c.example.toml": "# other\n",
 	})
 	only := config.Filter{Label: "papers"}
-	texts, err := f.Set(only, []string{"politeness.min_delay=5s", "owner=maria", "labels=[\"papers\", \"daily\"]"})
+	texts, err := f.set(only, []string{"politeness.min_delay=5s", "owner=maria", "labels=[\"papers\", \"daily\"]"})
 	if err != nil || len(texts) != 2 || !strings.Contains(string(texts["b.example.toml"]), "min_delay = \"5s\" # slow") {
 		t.Fatalf("%v: %q", err, texts)
 	}
@@ -239,7 +239,7 @@ func TestOneKeyIsSetInManyFiles(t *testing.T) {
 	for setting, want := range map[string]string{
 		"politeness.min_delay=soon": `"soon" is not a duration`, "wait.min=5s": "sets no key of a host file", "owner": "sets no key", "storage.warc=x": "sets no key",
 	} {
-		if _, err := f.Set(only, []string{setting}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := f.set(only, []string{setting}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s returns %v, want %s", setting, err, want)
 		}
 	}

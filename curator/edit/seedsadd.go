@@ -133,7 +133,7 @@ func (s *seedsAdd) toFiles(cmd *cobra.Command, out io.Writer, args []string) err
 // writeSeeds writes seeds into the files of their hosts, and checks the configuration. It returns the hosts that had no
 // file.
 func writeSeeds(out io.Writer, path, dir string, args []string) (fresh []uri.Host, err error) {
-	hosts, seeds, err := SeedsByHost(args)
+	hosts, seeds, err := seedsByHost(args)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}

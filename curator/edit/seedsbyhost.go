@@ -17,8 +17,8 @@ func missingScheme(text string) error {
 	return fmt.Errorf("%q does not begin with http:// or https://; write for example %s", text, example)
 }
 
-// SeedsByHost parses seeds and groups them by host. The hosts are in the order of their first URI.
-func SeedsByHost(args []string) (hosts []uri.Host, seeds map[uri.Host][]string, err error) {
+// seedsByHost parses seeds and groups them by host. The hosts are in the order of their first URI.
+func seedsByHost(args []string) (hosts []uri.Host, seeds map[uri.Host][]string, err error) {
 	seeds = make(map[uri.Host][]string)
 	for _, arg := range args {
 		if !strings.Contains(arg, "://") {

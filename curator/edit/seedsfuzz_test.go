@@ -22,7 +22,7 @@ func FuzzList(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		l := ReadList(text)
+		l := readList(text)
 		lines := 1 + bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r"))
 		if len(l.Faults) > min(l.Faulty, 1000) || l.Faulty > 0 && len(l.Faults) == 0 || len(l.Entries) > lines {
 			t.Fatalf("%d entries, %d faults of %d", len(l.Entries), len(l.Faults), l.Faulty)

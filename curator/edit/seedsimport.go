@@ -47,7 +47,7 @@ func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.Plan(ReadList(text))
+	p, err := s.Plan(text)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (b *bulkEdit) undoImport(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	u, err := s.Last()
+	u, err := s.last()
 	if err != nil {
 		return daemon.FolderError{Err: err}
 	}
@@ -144,7 +144,7 @@ func (b *bulkEdit) setKeys(cmd *cobra.Command, only config.Filter, keys []string
 	if err != nil {
 		return err
 	}
-	texts, err := s.Set(only, keys)
+	texts, err := s.set(only, keys)
 	if err != nil {
 		return cli.Usage(err)
 	}

@@ -33,13 +33,13 @@ type SeedPlan struct {
 type seedPlanner struct {
 	f      Files
 	plan   SeedPlan
-	list   *SeedList
+	list   *seedList
 	config *config.Config
 	index  config.SiteIndex
 	faulty map[string]bool // host files
 	seeds  map[uri.URI]config.Seed
-	goals  map[string]map[string]Goal // of host files, by name and URI
-	edits  map[string]*seedEdit       // by file name
+	goals  map[string]map[string]seedGoal // of host files, by name and URI
+	edits  map[string]*seedEdit           // by file name
 }
 
 // seedEdit collects what changes in a host file.
@@ -47,19 +47,20 @@ type seedEdit struct {
 	host  uri.Host
 	seeds []string // new
 	sites map[uri.URI]config.Site
-	goals map[string]Goal
+	goals map[string]seedGoal
 }
 
-// Plan compares a list with the configuration. Lines with faults are left out. The error says that the files cannot
-// be read, or that the new texts would be faulty.
-func (f Files) Plan(l SeedList) (SeedPlan, error) {
+// Plan compares a list of seeds, CSV or plain text, with the configuration. Lines with faults are left out. The error
+// says that the files cannot be read, or that the new texts would be faulty.
+func (f Files) Plan(list []byte) (SeedPlan, error) {
+	l := readList(list)
 	c, faulty, err := f.load()
 	if err != nil {
 		return SeedPlan{}, err
 	}
 	p := seedPlanner{
 		f: f, list: &l, config: c, index: c.Sites(), faulty: faulty, seeds: make(map[uri.URI]config.Seed, len(c.Seeds)),
-		goals: map[string]map[string]Goal{}, edits: map[string]*seedEdit{},
+		goals: map[string]map[string]seedGoal{}, edits: map[string]*seedEdit{},
 	}
 	for _, s := range c.Seeds {
 		p.seeds[s.URI] = s
@@ -109,7 +110,7 @@ func (p *seedPlanner) entry(e SeedEntry) {
 	}
 	d := p.edits[name]
 	if d == nil {
-		d = &seedEdit{host: e.uri.Host(), sites: map[uri.URI]config.Site{}, goals: map[string]Goal{}}
+		d = &seedEdit{host: e.uri.Host(), sites: map[uri.URI]config.Site{}, goals: map[string]seedGoal{}}
 		p.edits[name] = d
 		if !exists {
 			p.plan.Hosts++
@@ -134,14 +135,14 @@ func (p *seedPlanner) fileOf(h uri.Host) string {
 
 // merged returns the description and the goal of a seed, with what an entry says. news reports whether the entry says
 // anything new.
-func (p *seedPlanner) merged(e SeedEntry, name string) (site config.Site, goal Goal, news bool) {
+func (p *seedPlanner) merged(e SeedEntry, name string) (site config.Site, goal seedGoal, news bool) {
 	if p.goals[name] == nil {
-		p.goals[name] = Goals(p.f.Texts[name])
+		p.goals[name] = goalsIn(p.f.Texts[name])
 	}
 	was, goal := p.index.Seeds[e.uri], p.goals[name][e.Text]
 	wanted := goal
 	if e.Target > 0 {
-		wanted = Goal{Target: e.Target, Until: e.Until}
+		wanted = seedGoal{Target: e.Target, Until: e.Until}
 	}
 	site = was
 	for _, field := range []struct{ to, from *[]string }{
@@ -202,7 +203,7 @@ func (d *seedEdit) apply(text []byte) (_ []byte, err error) {
 	if text == nil {
 		text, seeds = []byte(config.NewHostFile(d.host, seeds[:1])), seeds[1:]
 	}
-	if text, err = AddSeeds(text, seeds); err != nil {
+	if text, err = moreSeeds(text, seeds); err != nil {
 		return nil, err
 	}
 	var all []config.NamedSeed
@@ -212,32 +213,32 @@ func (d *seedEdit) apply(text []byte) (_ []byte, err error) {
 		}
 	}
 	slices.SortFunc(all, func(a, b config.NamedSeed) int { return cmp.Compare(a.URI.String(), b.URI.String()) })
-	if text, err = SetSeeds(text, all); err != nil {
+	if text, err = describeSeeds(text, all); err != nil {
 		return nil, err
 	}
 	if len(d.goals) == 0 {
 		return text, nil
 	}
-	return SetGoals(text, d.goals)
+	return setGoals(text, d.goals)
 }
 
-// Export writes the seeds that a filter selects as CSV, with the columns of [ListFields]. [ReadList] reads it back.
+// Export writes the seeds that a filter selects as CSV, with the columns of a list, which [Files.Plan] reads back.
 func (f Files) Export(out io.Writer, only config.Filter) error {
 	c, _, err := f.load()
 	if err != nil {
 		return err
 	}
 	index := c.Sites()
-	goals := map[string]map[string]Goal{}
+	goals := map[string]map[string]seedGoal{}
 	w := csv.NewWriter(out)
-	_ = w.Write(ListFields) // an error is returned by w.Error
+	_ = w.Write(listColumns) // an error is returned by w.Error
 	for _, s := range c.Seeds {
 		if !only.Matches(c.SeedSite(s.URI)) {
 			continue
 		}
 		name := filepath.Base(s.File)
 		if goals[name] == nil {
-			goals[name] = Goals(f.Texts[name])
+			goals[name] = goalsIn(f.Texts[name])
 		}
 		own, goal, target := index.Seeds[s.URI], goals[name][s.URI.String()], ""
 		if goal.Target > 0 {

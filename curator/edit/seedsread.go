@@ -21,7 +21,7 @@ import (
 // Bounds of a list.
 const (
 	MaxListSize   = 20_000_000 // bytes; also of a list in the dashboard
-	MaxLines      = 1_000_000  // entries
+	maxLines      = 1_000_000  // entries
 	maxSeedFaults = 1000       // faults that are listed; all are counted
 )
 
@@ -36,15 +36,15 @@ type SeedEntry struct {
 	uri uri.URI
 }
 
-// SeedList is a list that was read.
-type SeedList struct {
+// seedList is a list that was read.
+type seedList struct {
 	Entries []SeedEntry
 	Faults  []api.ListFault // the first of them
 	Faulty  int             // lines with a fault
 }
 
 // fault adds a fault.
-func (l *SeedList) fault(f api.ListFault) {
+func (l *seedList) fault(f api.ListFault) {
 	const maxValue = 80
 	if len(f.Value) > maxValue {
 		f.Value = strings.ToValidUTF8(f.Value[:maxValue], "") + "…"
@@ -55,7 +55,7 @@ func (l *SeedList) fault(f api.ListFault) {
 }
 
 // refuse adds a fault of the URI of an entry.
-func (l *SeedList) refuse(e SeedEntry, problem, remedy string) {
+func (l *seedList) refuse(e SeedEntry, problem, remedy string) {
 	l.fault(api.ListFault{Line: e.Line, Column: 1, Field: "uri", Value: e.Text, Problem: problem, Remedy: remedy})
 }
 
@@ -65,8 +65,8 @@ var listFields = map[string][]string{
 	"owner": {}, "note": {"notes", "comment"}, "target": {}, "until": {},
 }
 
-// ListFields are the columns that a list is written with.
-var ListFields = []string{"uri", "label", "collection", "title", "owner", "note", "target", "until"}
+// listColumns are the columns that a list is written with.
+var listColumns = []string{"uri", "label", "collection", "title", "owner", "note", "target", "until"}
 
 // fieldOf returns the column with a name; "" if there is none.
 func fieldOf(name string) string {
@@ -79,10 +79,10 @@ func fieldOf(name string) string {
 	return ""
 }
 
-// ReadList reads a list. A list whose first line names a column "uri" is CSV with commas, semicolons or tabs. Any other
+// readList reads a list. A list whose first line names a column "uri" is CSV with commas, semicolons or tabs. Any other
 // list has one URI on each line; lines that begin with # are comments.
-func ReadList(text []byte) SeedList {
-	var l SeedList
+func readList(text []byte) seedList {
+	var l seedList
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	const remedy = "save the list as text in UTF-8"
 	switch {
@@ -117,7 +117,7 @@ func ReadList(text []byte) SeedList {
 }
 
 // readLines reads one URI from each line.
-func (l *SeedList) readLines(text string) {
+func (l *seedList) readLines(text string) {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -138,11 +138,11 @@ func (l *SeedList) readLines(text string) {
 }
 
 // add adds an entry, and reports whether there may be more.
-func (l *SeedList) add(e SeedEntry) bool {
-	if len(l.Entries) >= MaxLines {
+func (l *seedList) add(e SeedEntry) bool {
+	if len(l.Entries) >= maxLines {
 		l.fault(api.ListFault{
 			Line: e.Line, Column: 1, Problem: "the list is too long",
-			Remedy: fmt.Sprintf("divide it; maximum: %d lines", MaxLines),
+			Remedy: fmt.Sprintf("divide it; maximum: %d lines", maxLines),
 		})
 		return false
 	}
@@ -151,7 +151,7 @@ func (l *SeedList) add(e SeedEntry) bool {
 }
 
 // readCSV reads a list whose first line names the columns.
-func (l *SeedList) readCSV(text []byte, comma rune) {
+func (l *seedList) readCSV(text []byte, comma rune) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord = comma, -1, true
 	header, err := r.Read()
@@ -168,9 +168,9 @@ func (l *SeedList) readCSV(text []byte, comma rune) {
 				Field:   "header",
 				Value:   name,
 				Problem: "is no column of a seed list",
-				Remedy:  "the columns are " + strings.Join(ListFields, ", "),
+				Remedy:  "the columns are " + strings.Join(listColumns, ", "),
 			}
-			if near, ok := schema.Nearest(strings.ToLower(name), ListFields); ok {
+			if near, ok := schema.Nearest(strings.ToLower(name), listColumns); ok {
 				f.Remedy = fmt.Sprintf("did you mean %q? %s", near, f.Remedy)
 			}
 			if again {
@@ -202,7 +202,7 @@ func (l *SeedList) readCSV(text []byte, comma rune) {
 }
 
 // row reads a line of a CSV list, and reports whether there may be more.
-func (l *SeedList) row(r *csv.Reader, columns, record []string) bool {
+func (l *seedList) row(r *csv.Reader, columns, record []string) bool {
 	line, _ := r.FieldPos(0)
 	if strings.HasPrefix(record[0], "#") || strings.TrimSpace(strings.Join(record, "")) == "" {
 		return true
@@ -240,7 +240,7 @@ func (l *SeedList) row(r *csv.Reader, columns, record []string) bool {
 }
 
 // broken adds a fault of the form of the list.
-func (l *SeedList) broken(err error) {
+func (l *seedList) broken(err error) {
 	f := api.ListFault{Line: 1, Column: 1, Problem: err.Error(), Remedy: "save the list as CSV"}
 	var at *csv.ParseError
 	if errors.As(err, &at) {

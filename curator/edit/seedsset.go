@@ -12,9 +12,9 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-// Set returns the new texts of the files of all hosts that a filter selects, with other values of some keys, each as
+// set returns the new texts of the files of all hosts that a filter selects, with other values of some keys, each as
 // "politeness.min_delay=5s". Hosts without a file of their own are not changed.
-func (f Files) Set(only config.Filter, settings []string) (map[string][]byte, error) {
+func (f Files) set(only config.Filter, settings []string) (map[string][]byte, error) {
 	c, faulty, err := f.load()
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (f Files) Set(only config.Filter, settings []string) (map[string][]byte, er
 			if key = strings.TrimSpace(key); !ok || !settable(key) {
 				return nil, fmt.Errorf("%q sets no key of a host file; write for example politeness.min_delay=5s; edit [[wait]], [[when]] and seeds in the files", s)
 			}
-			if text, err = SetKey(text, key, asTOML(strings.TrimSpace(value))); err != nil {
+			if text, err = setKey(text, key, asTOML(strings.TrimSpace(value))); err != nil {
 				return nil, fmt.Errorf("%s: %w; nothing was written", name, err)
 			}
 		}

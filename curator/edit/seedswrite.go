@@ -86,8 +86,8 @@ func (f Files) put(name string, text []byte) error {
 	return fileio.Edit(filepath.Join(f.Dir, name), text)
 }
 
-// Last returns the change that [Files.Undo] would undo.
-func (f Files) Last() (Undoable, error) {
+// last returns the change that [Files.Undo] would undo.
+func (f Files) last() (Undoable, error) {
 	text, err := os.ReadFile(filepath.Join(f.Dir, undoFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Undoable{}, fmt.Errorf("there is no import in %s to undo", f.Dir)
@@ -110,7 +110,7 @@ func (f Files) Last() (Undoable, error) {
 // Undo restores the host files as they were before the last change. If somebody changed one of them since, nothing is
 // restored.
 func (f Files) Undo() (Undoable, error) {
-	u, err := f.Last()
+	u, err := f.last()
 	if err != nil {
 		return u, err
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-// ErrByHandKey says that a key cannot be set safely in a file, so that a person must do it.
-var ErrByHandKey = errors.New("cannot set the key safely in the file; edit it by hand")
+// errByHandKey says that a key cannot be set safely in a file, so that a person must do it.
+var errByHandKey = errors.New("cannot set the key safely in the file; edit it by hand")
 
-// SetSeeds returns the text of a host file that describes these seeds and no others, in seeds.about. The file must
+// describeSeeds returns the text of a host file that describes these seeds and no others, in seeds.about. The file must
 // list the seeds.
-func SetSeeds(text []byte, seeds []config.NamedSeed) ([]byte, error) {
+func describeSeeds(text []byte, seeds []config.NamedSeed) ([]byte, error) {
 	var b strings.Builder
 	for _, s := range seeds {
 		fmt.Fprintf(&b, "  %s,\n", seedTable(s))
@@ -27,7 +27,7 @@ func SetSeeds(text []byte, seeds []config.NamedSeed) ([]byte, error) {
 	if !schema.Parse(text, "the file").Has(schema.Path("").Key("seeds.about")) && len(seeds) == 0 {
 		return text, nil
 	}
-	return SetKey(text, "seeds.about", value)
+	return setKey(text, "seeds.about", value)
 }
 
 // seedTable returns the description of a seed as a table of seeds.about.
@@ -51,9 +51,9 @@ func seedTable(s config.NamedSeed) string {
 	return "{ " + strings.Join(all, ", ") + " }"
 }
 
-// SetKey returns the text of a host file with another value of a key, as TOML. The key is named as on the reference
+// setKey returns the text of a host file with another value of a key, as TOML. The key is named as on the reference
 // page: "owner" or "politeness.min_delay". Everything else stays. Keys of [[wait]] and [[when]] cannot be set.
-func SetKey(text []byte, key, value string) ([]byte, error) {
+func setKey(text []byte, key, value string) ([]byte, error) {
 	e, err := schema.Edit(text, "change")
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func SetKey(text []byte, key, value string) ([]byte, error) {
 		start := e.Text(0, e.Line(path))
 		valueEnds, ok := valueEnd(whole, len(start), name)
 		if !ok {
-			return nil, ErrByHandKey
+			return nil, errByHandKey
 		}
 		return keySet(e.Before, start+strings.TrimSuffix(setting, "\n")+whole[valueEnds:], key)
 	case table == "":
@@ -84,7 +84,7 @@ func SetKey(text []byte, key, value string) ([]byte, error) {
 		}
 	case e.Before.Has(header):
 		if at = e.Line(header) + 1; !strings.HasPrefix(strings.TrimSpace(e.Lines[at-1]), "["+table+"]") {
-			return nil, ErrByHandKey
+			return nil, errByHandKey
 		}
 	default:
 		at, setting = end, "\n["+table+"]\n"+setting
@@ -92,9 +92,9 @@ func SetKey(text []byte, key, value string) ([]byte, error) {
 	return keySet(e.Before, e.Text(0, at)+setting+e.Text(at, end), key)
 }
 
-// UnsetKey returns the text of a host file without a key. A comment behind its value stays. Keys of [[wait]] and
+// unsetKey returns the text of a host file without a key. A comment behind its value stays. Keys of [[wait]] and
 // [[when]] cannot be removed.
-func UnsetKey(text []byte, key string) ([]byte, error) {
+func unsetKey(text []byte, key string) ([]byte, error) {
 	e, err := schema.Edit(text, "change")
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func UnsetKey(text []byte, key string) ([]byte, error) {
 	start := e.Text(0, e.Line(path))
 	end, ok := valueEnd(whole, len(start), name)
 	if !ok {
-		return nil, ErrByHandKey
+		return nil, errByHandKey
 	}
 	rest, comment := whole[end:], ""
 	if i := strings.IndexByte(rest, '\n'); i >= 0 {
@@ -119,7 +119,7 @@ func UnsetKey(text []byte, key string) ([]byte, error) {
 	edited := start + comment + rest
 	after := schema.Parse([]byte(edited), "the file")
 	if len(after.Faults) > 0 || after.Has(path) || !sameBut(e.Before, after, key) {
-		return nil, ErrByHandKey
+		return nil, errByHandKey
 	}
 	return []byte(edited), nil
 }
@@ -128,10 +128,10 @@ func UnsetKey(text []byte, key string) ([]byte, error) {
 func keySet(before *schema.Document, text, key string) ([]byte, error) {
 	after := schema.Parse([]byte(text), "the file")
 	if len(after.Faults) > 0 {
-		return nil, fmt.Errorf("%w (%s)", ErrByHandKey, after.Faults[0])
+		return nil, fmt.Errorf("%w (%s)", errByHandKey, after.Faults[0])
 	}
 	if !after.Has(schema.Path("").Key(key)) || !sameBut(before, after, key) {
-		return nil, ErrByHandKey
+		return nil, errByHandKey
 	}
 	return []byte(text), nil
 }

@@ -1,4 +1,4 @@
-package edit_test
+package edit
 
 import (
 	"errors"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/curator/edit"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -23,7 +22,7 @@ func TestSetChangesOneKeyAndKeepsTheRest(t *testing.T) {
 		{"a table", "[politeness] # slow\nvalence = 2\n", "politeness.min_delay", `"5s"`, "[politeness] # slow\nmin_delay = \"5s\"\nvalence = 2\n"},
 		{"a key of a table", "[politeness]\nmin_delay = \"1s\"\nvalence = 2", "politeness.min_delay", `"5s"`, "[politeness]\nmin_delay = \"5s\"\nvalence = 2\n"},
 	} {
-		got, err := edit.SetKey([]byte(c.before), c.key, c.value)
+		got, err := setKey([]byte(c.before), c.key, c.value)
 		if err != nil || string(got) != c.after {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.after)
 		}
@@ -32,8 +31,8 @@ func TestSetChangesOneKeyAndKeepsTheRest(t *testing.T) {
 		"labels = [ # why\n\"a\"]\n", "note = '''\nx'''\n", "politeness.min_delay = \"1s\"\n", "politeness = { valence = 1 }\n",
 	} {
 		for _, key := range []string{"labels", "note", "politeness.min_delay"} {
-			got, err := edit.SetKey([]byte(text), key, `"5s"`)
-			if err == nil && !strings.Contains(string(got), "5s") || err != nil && !errors.Is(err, edit.ErrByHandKey) {
+			got, err := setKey([]byte(text), key, `"5s"`)
+			if err == nil && !strings.Contains(string(got), "5s") || err != nil && !errors.Is(err, errByHandKey) {
 				t.Errorf("%q becomes %q, %v", text, got, err)
 			}
 		}
@@ -48,24 +47,24 @@ func TestSeedsAreDescribedAndGoalsAreReadBack(t *testing.T) {
 		URI:  uri.FromCanonical("https://a.example/"),
 		Site: config.Site{Title: `"A"`, Labels: []string{"x"}, Owners: []string{"maria"}, Note: "two\nlines"},
 	}}
-	text, err := edit.SetSeeds([]byte(file), seeds)
+	text, err := describeSeeds([]byte(file), seeds)
 	const table = `  { uri = "https://a.example/", title = "\"A\"", labels = ["x"], owner = "maria", note = "two\nlines" },`
 	if err != nil || !strings.Contains(string(text), "about = [\n"+table+"\n]\nuris = [") {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	goals := map[string]edit.Goal{"https://a.example/x|y": {0.95, "2026-12-31"}, "https://a.example/": {0.5, ""}}
+	goals := map[string]seedGoal{"https://a.example/x|y": {0.95, "2026-12-31"}, "https://a.example/": {0.5, ""}}
 	for range 2 {
-		if text, err = edit.SetGoals(text, goals); err != nil {
+		if text, err = setGoals(text, goals); err != nil {
 			t.Fatal(err)
 		}
-		if got := edit.Goals(text); !maps.Equal(got, goals) {
+		if got := goalsIn(text); !maps.Equal(got, goals) {
 			t.Errorf("the goals are %v, want %v, in\n%s", got, goals, text)
 		}
 	}
 	if n := strings.Count(string(text), "[[when]]"); n != 2 {
 		t.Errorf("%d refinements, want 2:\n%s", n, text)
 	}
-	if text, err = edit.SetGoals(text, nil); err != nil || strings.Contains(string(text), "[[when]]") {
+	if text, err = setGoals(text, nil); err != nil || strings.Contains(string(text), "[[when]]") {
 		t.Errorf("without goals: %v\n%s", err, text)
 	}
 }
@@ -81,7 +80,7 @@ func TestUnsetRemovesOneKeyAndKeepsTheRest(t *testing.T) {
 		{"a key of a table", "[politeness]\nmin_delay = \"1s\"\nvalence = 2", "politeness.min_delay", "[politeness]\nvalence = 2\n"},
 		{"the last key of a table", "[politeness]\nmin_delay = \"1s\"\n[seeds]\n", "politeness.min_delay", "[politeness]\n[seeds]\n"},
 	} {
-		got, err := edit.UnsetKey([]byte(c.before), c.key)
+		got, err := unsetKey([]byte(c.before), c.key)
 		if err != nil || string(got) != c.after {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.after)
 		}
@@ -90,7 +89,7 @@ func TestUnsetRemovesOneKeyAndKeepsTheRest(t *testing.T) {
 		"labels": "labels = [ # why\n\"a\"]\n", "note": "note = '''\nx'''\n", "politeness.min_delay": "politeness.min_delay = \"1s\"\n",
 		"politeness.valence": "politeness = { valence = 1, min_delay = \"1s\" }\n",
 	} {
-		if got, err := edit.UnsetKey([]byte(text), key); !errors.Is(err, edit.ErrByHandKey) {
+		if got, err := unsetKey([]byte(text), key); !errors.Is(err, errByHandKey) {
 			t.Errorf("%q becomes %q, %v", text, got, err)
 		}
 	}
