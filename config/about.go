@@ -10,14 +10,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Site describes a host or a seed.
-//
-// It is what curators write for people. Nothing of it changes how a URI is visited.
+// Site describes a host for curators.
 type Site struct {
+	// It describes a seed too. Nothing of it changes how a URI is visited. Labels, collections and owners are sorted.
+
 	Title       string   `json:"title,omitempty"`
-	Labels      []string `json:"labels,omitempty"`      // sorted
-	Collections []string `json:"collections,omitempty"` // sorted
-	Owners      []string `json:"owners,omitempty"`      // sorted
+	Labels      []string `json:"labels,omitempty"`
+	Collections []string `json:"collections,omitempty"`
+	Owners      []string `json:"owners,omitempty"`
 	Note        string   `json:"note,omitempty"`
 }
 

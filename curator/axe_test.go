@@ -95,7 +95,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		for _, query := range []string{"brief=true&days=92", "brief=true&days=7", "days=92&host=news.example"} {
 			r.answers[api.Base+"/reports/days?"+query] = kept
 		}
-		list, err := json.Marshal(api.SeedList{Text: "uri,label,note\nhttp://new.example/,newspapers," + hostileTitle + "\nnot a uri,x,y\n"})
+		list, err := json.Marshal(SeedList{Text: "uri,label,note\nhttp://new.example/,newspapers," + hostileTitle + "\nnot a uri,x,y\n"})
 		w.Must(err)
 		r.posts[api.Base+"/seeds/plan"] = w.serve(http.MethodPost, api.Base+"/seeds/plan", string(list))
 		compare := "compare?u=" + home + "&before=" + stamps[0] + "&at=" + stamps[1]

@@ -23,7 +23,7 @@ var errTooMany = fmt.Errorf("write 1 to %d URIs", maxURIs)
 
 // startCaptures orders visits of the crawl now, so scope, robots.txt and politeness apply as always. URIs on hosts of
 // the configuration that are not known are added.
-func (c *curation) startCaptures(o api.CaptureOrder) (out api.CaptureStarted, err error) {
+func (c *curation) startCaptures(o CaptureOrder) (out api.CaptureStarted, err error) {
 	now := c.o.Now()
 	if len(o.URIs) == 0 || len(o.URIs) > maxURIs {
 		return out, errTooMany

@@ -45,7 +45,7 @@ func quotedIn(line []byte, prefix string) (text, rest []byte, ok bool) {
 }
 
 // Hours counts the captures of a host by day of the week, from Sunday, and hour of the day in UTC.
-func (s *captureStore) Hours(host string) (h api.Hours) {
+func (s *captureStore) Hours(host string) (h Hours) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.hours {

@@ -12,7 +12,7 @@ import (
 func (c *curation) collectionRoutes() []admin.Route {
 	return []admin.Route{
 		{
-			Method: "GET", Path: api.Base + "/search", Heavy: true, Answer: api.Found{},
+			Method: "GET", Path: api.Base + "/search", Heavy: true, Answer: Found{},
 			Doc: "Returns hosts and URIs with a text in them, and captures with it in their titles. It searches for a bounded time; repeat with cursor until next is empty.",
 			Params: admin.Filtered(
 				admin.Param{Name: "q", Kind: "string", Doc: "part of a host, URI or title; case does not matter"},
@@ -39,7 +39,7 @@ func (c *curation) collectionRoutes() []admin.Route {
 			},
 		},
 		{
-			Method: "GET", Path: api.Base + "/hosts/{host}/site", Heavy: true, Answer: api.Site{},
+			Method: "GET", Path: api.Base + "/hosts/{host}/site", Heavy: true, Answer: Site{},
 			Doc:    "Returns what curators wrote about a host, its seeds, feeds and sitemaps with their next visits, and the settings that files set.",
 			Params: []admin.Param{{Name: "host", Kind: "string", Doc: admin.HostDoc}},
 			Serve: func(_ *admin.Window, r *http.Request) (any, error) {

@@ -15,12 +15,12 @@ import (
 func (c *curation) editRoutes() []admin.Route {
 	return []admin.Route{
 		{
-			Method: "GET", Path: api.Base + "/edit/files", Needs: access.Curate, Answer: api.EditFiles{},
+			Method: "GET", Path: api.Base + "/edit/files", Needs: access.Curate, Answer: edit.EditFiles{},
 			Doc:   "Returns the names of the host files.",
 			Serve: editing(func(w edit.Work, _ *http.Request) (any, error) { return w.List() }),
 		},
 		{
-			Method: "GET", Path: api.Base + "/edit/file", Needs: access.Curate, Answer: api.EditFile{},
+			Method: "GET", Path: api.Base + "/edit/file", Needs: access.Curate, Answer: edit.EditFile{},
 			Doc: "Returns a file of the configuration as it is on disk. The main file needs the role operate.",
 			Params: []admin.Param{
 				{Name: "name", Kind: "string", Doc: "name of a host file, without folder; absent for the main file"},
@@ -33,26 +33,26 @@ func (c *curation) editRoutes() []admin.Route {
 		{
 			Method: "POST", Path: api.Base + "/edit/plan", Asks: true, Heavy: true, Needs: access.Curate,
 			Doc:  "Returns the faults of a new text of a file, its difference, and its effect on the crawl. It writes nothing.",
-			Body: api.EditOrder{}, Answer: api.EditPlan{},
-			Serve: ordered(func(w edit.Work, o api.EditOrder) (any, error) { return w.Plan(o) }),
+			Body: edit.EditOrder{}, Answer: edit.EditPlan{},
+			Serve: ordered(func(w edit.Work, o edit.EditOrder) (any, error) { return w.Plan(o) }),
 		},
 		{
 			Method: "POST", Path: api.Base + "/edit/save", Private: true, Heavy: true, Needs: access.Curate,
 			Doc:  "Writes a new text of a file, if the file is as it was and the text has no faults.",
-			Body: api.EditOrder{}, Answer: api.EditSaved{},
-			Serve: ordered(func(w edit.Work, o api.EditOrder) (any, error) { return w.Save(o) }),
+			Body: edit.EditOrder{}, Answer: edit.EditSaved{},
+			Serve: ordered(func(w edit.Work, o edit.EditOrder) (any, error) { return w.Save(o) }),
 		},
 		{
 			Method: "POST", Path: api.Base + "/edit/many/plan", Asks: true, Heavy: true, Needs: access.Curate,
 			Doc:  "Returns what other settings in several host files would change. It writes nothing.",
-			Body: api.ManyOrder{}, Answer: api.ManyPlan{},
-			Serve: ordered(func(w edit.Work, o api.ManyOrder) (any, error) { return w.PlanMany(o) }),
+			Body: edit.ManyOrder{}, Answer: edit.ManyPlan{},
+			Serve: ordered(func(w edit.Work, o edit.ManyOrder) (any, error) { return w.PlanMany(o) }),
 		},
 		{
 			Method: "POST", Path: api.Base + "/edit/many/save", Heavy: true, Needs: access.Curate,
 			Doc:  "Writes settings into several host files, if these are as they were and the result has no faults. The old files are stored for seeds/undo.",
-			Body: api.ManyOrder{}, Answer: api.ManyPlan{},
-			Serve: ordered(func(w edit.Work, o api.ManyOrder) (any, error) { return w.SaveMany(o) }),
+			Body: edit.ManyOrder{}, Answer: edit.ManyPlan{},
+			Serve: ordered(func(w edit.Work, o edit.ManyOrder) (any, error) { return w.SaveMany(o) }),
 		},
 	}
 }

@@ -29,7 +29,8 @@ func (c *curation) newRoutes() []admin.Route {
 			f := captureFilter{
 				Host: r.FormValue("host"), Kind: r.FormValue("kind"), Type: r.FormValue("type"),
 			}
-			if kinds := api.CaptureKinds(); f.Kind != "" && !slices.Contains(kinds, f.Kind) {
+			kinds := []string{api.CaptureFirst, api.CaptureChanged, api.CaptureChecked}
+			if f.Kind != "" && !slices.Contains(kinds, f.Kind) {
 				return nil, admin.Fault("unknown kind %q; valid kinds: %s", f.Kind, strings.Join(kinds, ", "))
 			}
 			var err error
@@ -67,6 +68,28 @@ func (c *curation) whatIsNew(f captureFilter, sites config.Filter) (api.New, err
 			out.Silent = append(out.Silent, a)
 		}
 	}
-	out.Entitle(func(host string) string { return inForce.Site(uri.Host(host)).Title })
+	entitle(&out, func(host string) string { return inForce.Site(uri.Host(host)).Title })
 	return out, nil
+}
+
+// entitle fills in the titles of the hosts that an answer names.
+func entitle(n *api.New, title func(host string) string) {
+	var hosts []string
+	for _, x := range n.Captures {
+		hosts = append(hosts, x.Host)
+	}
+	for _, x := range n.Silent {
+		hosts = append(hosts, x.Host)
+	}
+	for _, x := range n.Down {
+		hosts = append(hosts, x.Host)
+	}
+	for _, x := range n.Short {
+		hosts = append(hosts, x.Host)
+	}
+	for _, h := range hosts {
+		if t := title(h); t != "" {
+			n.Sites[h] = t
+		}
+	}
 }

@@ -54,7 +54,7 @@ about = [{ uri = "http://news.example/", title = "The News", labels = ["papers"]
 			t.Errorf("an unknown kind: status %d, want 400", status)
 		}
 		for path, body := range map[string]any{
-			"/api/v1/capture":        api.CaptureOrder{URIs: []string{"http://other.example/"}},
+			"/api/v1/capture":        CaptureOrder{URIs: []string{"http://other.example/"}},
 			"/api/v1/frontier/steer": api.Order{Select: api.Select{URIs: []string{"http://other.example/"}}, Verb: "force"},
 		} {
 			if status := w.Ask("POST", path, body, nil); status != http.StatusOK {

@@ -14,9 +14,9 @@ func (c *curation) onceRoutes() []admin.Route {
 	return []admin.Route{
 		{
 			Method: "POST", Path: api.Base + "/capture", Needs: access.Curate,
-			Body: api.CaptureOrder{}, Answer: api.CaptureStarted{},
+			Body: CaptureOrder{}, Answer: api.CaptureStarted{},
 			Doc: "Orders visits of URIs now. New URIs are added if their host is one of the configuration.",
-			Serve: admin.Served(func(_ *admin.Window, o api.CaptureOrder) (api.CaptureStarted, error) {
+			Serve: admin.Served(func(_ *admin.Window, o CaptureOrder) (api.CaptureStarted, error) {
 				started, err := c.startCaptures(o)
 				c.captures.Demand(started.URIs)
 				c.o.Crawler.Wake()

@@ -21,7 +21,7 @@ func TestACaptureIsOrderedNowAndFollowed(t *testing.T) {
 		w.Set(known, town.Page{})
 		w.Set(fresh, town.Page{})
 		w.Run(10 * time.Minute)
-		o := api.CaptureOrder{URIs: []string{known, fresh, known, "http://elsewhere.example/", "nonsense"}}
+		o := CaptureOrder{URIs: []string{known, fresh, known, "http://elsewhere.example/", "nonsense"}}
 		started := post[api.CaptureStarted](w, "/api/v1/capture", o)
 		if !slices.Equal(started.URIs, []string{known, fresh}) || !slices.Equal(started.Outside, []string{"http://elsewhere.example/"}) || len(started.Faults) != 1 {
 			t.Errorf("started: %+v", started)
@@ -38,12 +38,12 @@ func TestACaptureIsOrderedNowAndFollowed(t *testing.T) {
 				t.Errorf("after the visits: %+v", row)
 			}
 		}
-		embeds := post[api.CaptureStarted](w, "/api/v1/capture", api.CaptureOrder{Embeds: true, URIs: []string{known, "http://news.example/unknown.png"}})
+		embeds := post[api.CaptureStarted](w, "/api/v1/capture", CaptureOrder{Embeds: true, URIs: []string{known, "http://news.example/unknown.png"}})
 		if !slices.Equal(embeds.URIs, []string{known}) || !slices.Equal(embeds.Outside, []string{"http://news.example/unknown.png"}) {
 			t.Errorf("embeds: %+v", embeds)
 		}
 		for _, n := range []int{0, 201} {
-			if status := w.Ask(http.MethodPost, "/api/v1/capture", api.CaptureOrder{URIs: make([]string, n)}, nil); status != http.StatusBadRequest {
+			if status := w.Ask(http.MethodPost, "/api/v1/capture", CaptureOrder{URIs: make([]string, n)}, nil); status != http.StatusBadRequest {
 				t.Errorf("%d URIs: status %d", n, status)
 			}
 		}

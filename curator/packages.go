@@ -20,10 +20,10 @@ func (c *curation) packRoutes() []admin.Route {
 			Serve: func(_ *admin.Window, _ *http.Request) (any, error) { return c.packs.List(), nil },
 		},
 		{
-			Method: "POST", Path: api.Base + "/packages", Needs: access.Curate, Body: api.PackOrder{}, Answer: api.Package{},
+			Method: "POST", Path: api.Base + "/packages", Needs: access.Curate, Body: pack.PackOrder{}, Answer: api.Package{},
 			Doc: "Makes a WACZ package in the background: of one version with what it shows, or of a collection and a period.",
 			Serve: func(_ *admin.Window, r *http.Request) (any, error) {
-				o, err := admin.Read[api.PackOrder](r)
+				o, err := admin.Read[pack.PackOrder](r)
 				if err != nil {
 					return nil, err
 				}

@@ -38,8 +38,8 @@ func (q searchQuery) chooses(h uri.Host) bool { return q.Chosen == nil || q.Chos
 
 // search returns hosts and URIs with a text in them. It reads URIs until it has enough, or for a bounded time; the
 // answer then says where to continue. The first answer also has captures with the text in their titles.
-func search(f *frontier.Frontier, titles *captureStore, q searchQuery, now func() time.Time) (api.Found, error) {
-	out := api.Found{URIs: []api.FoundURI{}, Hosts: []string{}, Titles: []api.Capture{}}
+func search(f *frontier.Frontier, titles *captureStore, q searchQuery, now func() time.Time) (Found, error) {
+	out := Found{URIs: []FoundURI{}, Hosts: []string{}, Titles: []api.Capture{}}
 	text := strings.ToLower(strings.TrimSpace(q.Text))
 	text = strings.ToValidUTF8(text[:min(len(text), maxSearchText)], "") // the cut may divide a character
 	began := now()
@@ -88,8 +88,8 @@ func search(f *frontier.Frontier, titles *captureStore, q searchQuery, now func(
 	}
 }
 
-func foundURI(r frontier.Record) api.FoundURI {
-	return api.FoundURI{URI: r.URI.String(), Title: r.Title, Visits: r.Visits, Versions: r.Versions, Type: r.ContentType}
+func foundURI(r frontier.Record) FoundURI {
+	return FoundURI{URI: r.URI.String(), Title: r.Title, Visits: r.Visits, Versions: r.Versions, Type: r.ContentType}
 }
 
 // hostsWith returns the hosts with a text in their name.
@@ -110,14 +110,14 @@ const maxSeeds = 200
 // visits, the settings that files set, and when its pages change.
 func siteOf(
 	c *config.Config, f *frontier.Frontier, known *captureStore, h uri.Host, now time.Time,
-) (api.Site, error) {
-	out := api.Site{About: c.Site(h), Seeds: []api.SiteURI{}, Settings: []api.Setting{}, Hours: known.Hours(string(h))}
+) (Site, error) {
+	out := Site{About: c.Site(h), Seeds: []SiteURI{}, Settings: []api.Setting{}, Hours: known.Hours(string(h))}
 	described := c.Sites().Seeds
 	add := func(u uri.URI, kind string) error {
 		if u.Host() != h || len(out.Seeds) >= maxSeeds {
 			return nil
 		}
-		x := api.SiteURI{URI: u.String(), Kind: kind, About: described[u]}
+		x := SiteURI{URI: u.String(), Kind: kind, About: described[u]}
 		r, known, err := f.Get(u)
 		if known {
 			x.Due, x.LastVisit, x.LastChange = api.Moment(r.Due), api.Moment(r.LastVisit), api.Moment(r.LastChange)

@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -21,7 +20,7 @@ func TestTitlesOfPagesAreStored(t *testing.T) {
 		w.Run(5 * time.Hour)
 		titled := func(part, want string) {
 			t.Helper()
-			found := get[api.Found](w, "/api/v1/search?q="+part)
+			found := get[Found](w, "/api/v1/search?q="+part)
 			if len(found.URIs) != 1 || found.URIs[0].Title != want || found.URIs[0].Visits < 5 {
 				t.Errorf("%s finds %+v", part, found.URIs)
 			}
@@ -30,7 +29,7 @@ func TestTitlesOfPagesAreStored(t *testing.T) {
 		w.Set("http://news.example/", town.Page{Body: "<title>A later title</title><p>news</p>"})
 		w.Run(5 * time.Hour)
 		titled("later", "A later title")
-		if old := get[api.Found](w, "/api/v1/search?q=headline"); len(old.URIs) != 0 {
+		if old := get[Found](w, "/api/v1/search?q=headline"); len(old.URIs) != 0 {
 			t.Errorf("the title of before finds %+v", old.URIs)
 		}
 	})

@@ -22,18 +22,18 @@ func (c *curation) seedRoutes() []admin.Route {
 	return []admin.Route{
 		{
 			Method: "POST", Path: api.Base + "/seeds/plan", Asks: true, Heavy: true,
-			Body: api.SeedList{}, Answer: api.SeedPlan{},
+			Body: SeedList{}, Answer: edit.SeedPlan{},
 			Doc: "Returns what a list of seeds, CSV or plain text, would change in the host files: what is new, changed, known and faulty.",
-			Serve: admin.Served(func(_ *admin.Window, l api.SeedList) (api.SeedPlan, error) {
-				_, _, p, err := c.planSeeds(l)
+			Serve: admin.Served(func(_ *admin.Window, l SeedList) (edit.SeedPlan, error) {
+				_, p, err := c.planSeeds(l)
 				return p, err
 			}),
 		},
 		{
-			Method: "POST", Path: api.Base + "/seeds/import", Needs: access.Curate, Body: api.SeedList{}, Answer: api.SeedPlan{},
+			Method: "POST", Path: api.Base + "/seeds/import", Needs: access.Curate, Body: SeedList{}, Answer: edit.SeedPlan{},
 			Doc: "Writes the seeds of a list into the host files, without its faulty lines. The old files are stored for seeds/undo.",
 			Serve: admin.Writing(func(_ *admin.Window, r *http.Request) (any, error) {
-				l, err := admin.Read[api.SeedList](r)
+				l, err := admin.Read[SeedList](r)
 				if err != nil {
 					return nil, err
 				}
@@ -47,7 +47,7 @@ func (c *curation) seedRoutes() []admin.Route {
 		},
 		{
 			Method: "GET", Path: api.Base + "/seeds/export", Heavy: true, Doc: "Returns the seeds as a CSV list.",
-			Params: admin.Filtered(), Answer: api.SeedList{},
+			Params: admin.Filtered(), Answer: SeedList{},
 			Serve: func(_ *admin.Window, r *http.Request) (any, error) {
 				f, err := c.seedFiles()
 				if err != nil {
@@ -55,11 +55,11 @@ func (c *curation) seedRoutes() []admin.Route {
 				}
 				var b bytes.Buffer
 				err = f.Export(&b, admin.FilterOf(r))
-				return api.SeedList{Text: b.String()}, err
+				return SeedList{Text: b.String()}, err
 			},
 		},
 		{
-			Method: "POST", Path: api.Base + "/seeds/undo", Needs: access.Curate, Answer: api.SeedsUndone{},
+			Method: "POST", Path: api.Base + "/seeds/undo", Needs: access.Curate, Answer: SeedsUndone{},
 			Doc: "Restores the host files as they were before the last import. If somebody changed one of them since, it restores none.",
 			Serve: admin.Writing(func(_ *admin.Window, r *http.Request) (any, error) {
 				u, dir, err := c.undoSeeds()
@@ -70,7 +70,7 @@ func (c *curation) seedRoutes() []admin.Route {
 				for i, f := range u.Files {
 					names[i] = f.Name
 				}
-				out := api.SeedsUndone{What: u.What, At: u.At, Files: len(u.Files)}
+				out := SeedsUndone{What: u.What, At: u.At, Files: len(u.Files)}
 				out.Committed = c.window.Commit(r, dir, "undone in the dashboard: "+u.What, names...)
 				return out, nil
 			}),
@@ -87,30 +87,16 @@ func (c *curation) seedFiles() (edit.Files, error) {
 // maxPlanned is the maximum number of new and changed seeds in an answer.
 const maxPlanned = 1000
 
-// planSeeds compares a list with the host files. It returns these files and their new texts.
-func (c *curation) planSeeds(
-	l api.SeedList,
-) (f edit.Files, texts map[string][]byte, out api.SeedPlan, err error) {
+// planSeeds compares a list with the host files. It returns these files too.
+func (c *curation) planSeeds(l SeedList) (f edit.Files, p edit.SeedPlan, err error) {
 	if f, err = c.seedFiles(); err != nil {
-		return f, nil, out, err
+		return f, p, err
 	}
-	p, err := f.Plan([]byte(l.Text))
-	if err != nil {
-		return f, nil, out, admin.BadRequest(err)
+	if p, err = f.Plan([]byte(l.Text)); err != nil {
+		return f, p, admin.BadRequest(err)
 	}
-	out = api.SeedPlan{
-		New: len(p.New), Changed: len(p.Changed), Known: p.Known, Faulty: p.Faulty, Files: len(p.Texts), NewFiles: p.Hosts,
-		Seeds: []api.PlannedSeed{}, Faults: append([]api.ListFault{}, p.Faults...),
-	}
-	for _, row := range []struct {
-		state string
-		list  []edit.SeedEntry
-	}{{"new", p.New}, {"changed", p.Changed}} {
-		for _, e := range row.list[:min(len(row.list), maxPlanned)] {
-			out.Seeds = append(out.Seeds, api.PlannedSeed{URI: e.Text, State: row.state, Line: e.Line, About: e.Site})
-		}
-	}
-	return f, p.Texts, out, nil
+	p.Seeds = append(p.Seeds[:min(p.New, maxPlanned)], p.Seeds[p.New:][:min(p.Changed, maxPlanned)]...)
+	return f, p, nil
 }
 
 // undoSeeds restores the host files as they were before the last import. It returns their folder too. The caller holds
@@ -128,20 +114,20 @@ func (c *curation) undoSeeds() (u edit.Undoable, dir string, err error) {
 
 // importSeeds writes the host files that a list changes. It returns their folder and names too. The caller holds
 // [admin.Window.WritingFiles].
-func (c *curation) importSeeds(l api.SeedList, who string) (p api.SeedPlan, dir string, names []string, err error) {
-	f, texts, p, err := c.planSeeds(l)
+func (c *curation) importSeeds(l SeedList, who string) (p edit.SeedPlan, dir string, names []string, err error) {
+	f, p, err := c.planSeeds(l)
 	switch {
 	case err != nil:
 		return p, "", nil, err
-	case len(texts) == 0:
+	case p.Files == 0:
 		return p, "", nil, admin.BadRequest(errors.New("the list changes no host file"))
 	}
-	if err := f.Write(texts, "import in the dashboard by "+who, c.o.Now()); err != nil {
+	if err := f.Write(p.Texts, "import in the dashboard by "+who, c.o.Now()); err != nil {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 			err = fmt.Errorf("%w; the daemon may not write %s: allow it, with ReadWritePaths= in a drop-in of its systemd unit, "+
 				"or use arcrawl seeds add --from", err, f.Dir)
 		}
 		return p, "", nil, admin.BadRequest(err)
 	}
-	return p, f.Dir, slices.Sorted(maps.Keys(texts)), nil
+	return p, f.Dir, slices.Sorted(maps.Keys(p.Texts)), nil
 }

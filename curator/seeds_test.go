@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/curator/edit"
 )
@@ -21,25 +20,25 @@ func TestSeedListsAreImportedThroughTheAPI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.Close()
-		list := api.SeedList{Text: "uri,label\nhttps://a.example/,papers\nhttps://,\nhttp://news.example/,\n"}
-		p := post[api.SeedPlan](w, "/api/v1/seeds/plan", list)
+		list := SeedList{Text: "uri,label\nhttps://a.example/,papers\nhttps://,\nhttp://news.example/,\n"}
+		p := post[edit.SeedPlan](w, "/api/v1/seeds/plan", list)
 		if p.New != 1 || p.Known != 1 || p.Faulty != 1 || p.Faults[0].Line != 3 || p.Seeds[0].About.Labels[0] != "papers" {
 			t.Fatalf("the plan is %+v", p)
 		}
 		if _, err := os.Stat(w.Path("hosts.d")); err == nil {
 			t.Error("a plan wrote files")
 		}
-		post[api.SeedPlan](w, "/api/v1/seeds/import", list)
+		post[edit.SeedPlan](w, "/api/v1/seeds/import", list)
 		if text, err := os.ReadFile(w.Path("hosts.d/a.example.toml")); err != nil || !strings.Contains(string(text), `labels = ["papers"]`) {
 			t.Errorf("the host file: %v\n%s", err, text)
 		}
-		if got := get[api.SeedList](w, "/api/v1/seeds/export?label=papers").Text; !strings.Contains(got, "https://a.example/,papers") {
+		if got := get[SeedList](w, "/api/v1/seeds/export?label=papers").Text; !strings.Contains(got, "https://a.example/,papers") {
 			t.Errorf("the export is %s", got)
 		}
 		if status := w.Ask("POST", "/api/v1/seeds/import", list, nil); status != 400 {
 			t.Errorf("importing it again: status %d, want 400", status)
 		}
-		if u := post[api.SeedsUndone](w, "/api/v1/seeds/undo", nil); u.Files != 1 {
+		if u := post[SeedsUndone](w, "/api/v1/seeds/undo", nil); u.Files != 1 {
 			t.Errorf("undone: %+v", u)
 		}
 		if status := w.Ask("POST", "/api/v1/seeds/undo", nil, nil); status != 400 {
@@ -59,11 +58,11 @@ func TestAnUndoWaitsForOtherWritersOfHostFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.Close()
-		post[api.SeedPlan](w, "/api/v1/seeds/import", api.SeedList{Text: "https://a.example/\n"})
+		post[edit.SeedPlan](w, "/api/v1/seeds/import", SeedList{Text: "https://a.example/\n"})
 		file := w.Path("hosts.d/a.example.toml")
 		w.window.WritingFiles().Lock()
-		undone := make(chan api.SeedsUndone)
-		go func() { undone <- post[api.SeedsUndone](w, "/api/v1/seeds/undo", nil) }()
+		undone := make(chan SeedsUndone)
+		go func() { undone <- post[SeedsUndone](w, "/api/v1/seeds/undo", nil) }()
 		for range 5000 { // some milliseconds; an undo that does not wait removes the file in this time
 			if _, err := os.Stat(file); err != nil {
 				t.Error("the undo did not wait")

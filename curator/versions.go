@@ -22,14 +22,14 @@ func (c *curation) versionRoutes() []admin.Route {
 	return []admin.Route{
 		{
 			Method: "GET", Path: api.Base + "/versions", Doc: "Returns the archived versions of a URI, newest first.",
-			Answer: api.Versions{}, Params: []admin.Param{{Name: "uri", Kind: "string", Doc: admin.URIDoc}},
+			Answer: replay.Versions{}, Params: []admin.Param{{Name: "uri", Kind: "string", Doc: admin.URIDoc}},
 			Serve: ofURI(func(_ *http.Request, u uri.URI) (any, error) {
 				return c.catalog.List(u, c.o.Now())
 			}),
 		},
 		{
 			Method: "GET", Path: api.Base + "/view", Doc: "Returns where a browser can see an archived version of a URI.",
-			Answer: api.View{}, Params: ofVersion,
+			Answer: replay.View{}, Params: ofVersion,
 			Serve: ofURI(func(r *http.Request, u uri.URI) (any, error) {
 				return c.catalog.View(r, u, r.FormValue("at"), c.o.Now())
 			}),
@@ -37,14 +37,14 @@ func (c *curation) versionRoutes() []admin.Route {
 		{
 			Method: "GET", Path: api.Base + "/record", Heavy: true,
 			Doc:    "Returns the records of an archived version of a URI as the WARC file has them.",
-			Answer: api.Record{}, Params: ofVersion,
+			Answer: replay.Record{}, Params: ofVersion,
 			Serve: ofURI(func(r *http.Request, u uri.URI) (any, error) {
 				return c.catalog.Record(r.Context(), u, r.FormValue("at"), c.o.Now())
 			}),
 		},
 		{
 			Method: "GET", Path: api.Base + "/compare", Heavy: true, Doc: "Compares two archived versions of a URI.",
-			Answer: api.Comparison{}, Params: []admin.Param{
+			Answer: replay.Comparison{}, Params: []admin.Param{
 				{Name: "uri", Kind: "string", Doc: admin.URIDoc},
 				{Name: "before", Kind: "string", Doc: "timestamp of the first version, 14 digits; empty: the version before the second"},
 				{Name: "at", Kind: "string", Doc: "timestamp of the second version; empty: the last one"},
@@ -71,7 +71,7 @@ func ofURI(do func(r *http.Request, u uri.URI) (any, error)) func(*admin.Window,
 }
 
 // compare compares two versions. One comparison runs at a time, because each needs memory for two pages.
-func (c *curation) compare(r *http.Request, u uri.URI) (out api.Comparison, err error) {
+func (c *curation) compare(r *http.Request, u uri.URI) (out replay.Comparison, err error) {
 	kinds := replay.Comparisons()
 	what := cmp.Or(r.FormValue("what"), kinds[0])
 	if !slices.Contains(kinds, what) {

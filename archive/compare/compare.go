@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
@@ -48,10 +47,10 @@ type version struct {
 // text, is a problem in the answer.
 func Compare(
 	ctx context.Context, l *index.Library, before, after index.Entry, what string, rules *digest.Rules,
-) (api.Comparison, error) {
+) (Comparison, error) {
 	p, problem, err := Read(ctx, l, before, after)
 	if err != nil || problem != "" {
-		return api.Comparison{URI: after.URL, What: what, Rows: []api.CompareRow{}, Problem: problem}, err
+		return Comparison{What: what, Rows: []CompareRow{}, Problem: problem}, err
 	}
 	return p.Compare(ctx, what, rules)
 }
@@ -85,8 +84,8 @@ func (p Pair) Contents() (before, after []byte, contentType string) {
 }
 
 // Compare compares both versions. rules are scrubbing rules.
-func (p Pair) Compare(ctx context.Context, what string, rules *digest.Rules) (api.Comparison, error) {
-	out := api.Comparison{URI: p.entries[1].URL, What: what, Rows: []api.CompareRow{}}
+func (p Pair) Compare(ctx context.Context, what string, rules *digest.Rules) (Comparison, error) {
+	out := Comparison{What: what, Rows: []CompareRow{}}
 	both, c := p.both, comparison{out: &out, numbers: map[string]int{}}
 	switch {
 	case what == Headers:
@@ -179,7 +178,7 @@ func isPicture(v version) bool { return PictureType(v.content) != "" && !isText(
 
 // comparison makes the rows of an answer.
 type comparison struct {
-	out     *api.Comparison
+	out     *Comparison
 	numbers map[string]int // of the rules
 }
 
@@ -211,8 +210,8 @@ func (c *comparison) lines(ctx context.Context, v version, what string, rules *d
 	return lines
 }
 
-func (c *comparison) part(s span, differs bool) api.ComparePart {
-	p := api.ComparePart{Text: Harmless(s.text), Differs: differs && s.rule == ""}
+func (c *comparison) part(s span, differs bool) ComparePart {
+	p := ComparePart{Text: Harmless(s.text), Differs: differs && s.rule == ""}
 	if s.rule != "" {
 		if c.numbers[s.rule] == 0 {
 			c.out.Rules = append(c.out.Rules, s.rule)

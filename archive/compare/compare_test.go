@@ -13,7 +13,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
@@ -21,7 +20,7 @@ import (
 )
 
 // compared archives two payloads and compares them.
-func compared(t *testing.T, mime, before, after, what string, spec digest.Spec) api.Comparison {
+func compared(t *testing.T, mime, before, after, what string, spec digest.Spec) Comparison {
 	t.Helper()
 	a := archivetest.New(t)
 	head := "HTTP/1.1 200 OK\r\nContent-Type: " + mime
@@ -31,7 +30,7 @@ func compared(t *testing.T, mime, before, after, what string, spec digest.Spec) 
 }
 
 // comparedIn compares the first two captures of an archive.
-func comparedIn(t *testing.T, a *archivetest.Archive, what string, spec digest.Spec) api.Comparison {
+func comparedIn(t *testing.T, a *archivetest.Archive, what string, spec digest.Spec) Comparison {
 	t.Helper()
 	l, err := index.OpenLibrary(t.Context(), a.Dir, index.Options{}, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
@@ -49,9 +48,9 @@ func comparedIn(t *testing.T, a *archivetest.Archive, what string, spec digest.S
 
 // show writes rows for a test: * before a changed line, - and + before one that is only in one version, { } around a
 // part that differs, and < > around a part that a rule hides.
-func show(c api.Comparison) string {
+func show(c Comparison) string {
 	var b strings.Builder
-	line := func(l *api.CompareLine) string {
+	line := func(l *CompareLine) string {
 		var b strings.Builder
 		for _, p := range l.Parts {
 			switch {
@@ -188,7 +187,7 @@ func TestCompareOfHostilePages(t *testing.T) {
 			got := compared(t, c.mime, c.before, c.after, what, digest.Spec{Regexes: []string{`[0-9a-f]+z`}, Selectors: []string{"div div.x"}})
 			size := 0
 			for _, row := range got.Rows {
-				for _, l := range []*api.CompareLine{row.Left, row.Right} {
+				for _, l := range []*CompareLine{row.Left, row.Right} {
 					if l != nil {
 						for _, p := range l.Parts {
 							size = max(size, len(p.Text))
@@ -272,7 +271,7 @@ func FuzzCompare(f *testing.F) {
 			t.Fatalf("%d rows, %v", len(got.Rows), err)
 		}
 		for _, r := range got.Rows {
-			for _, l := range []*api.CompareLine{r.Left, r.Right} {
+			for _, l := range []*CompareLine{r.Left, r.Right} {
 				if l == nil {
 					continue
 				}

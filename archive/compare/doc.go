@@ -1,6 +1,6 @@
 // Package compare shows what differs between two archived versions of a URI, for people.
 //
-// [Compare] reads the payloads of two captures and returns [api.Comparison]: rows of lines, side by side. The lines are
+// [Compare] reads the payloads of two captures and returns [Comparison]: rows of lines, side by side. The lines are
 // the text that a reader sees, the source, or the response header. Unchanged lines far from a difference are folded.
 // Parts that a scrubbing rule of the host leaves out are marked with the rule and count as equal.
 //

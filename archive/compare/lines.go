@@ -11,8 +11,6 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-
-	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 // Lengths of lines, in bytes. A longer line is divided behind a tag or a space, or at the maximum.
@@ -346,12 +344,12 @@ func (c *comparison) same(left, right []line, first, last bool) {
 			n++
 		}
 		if n >= fewest {
-			c.add(api.CompareRow{Kind: "folded", Folded: n})
+			c.add(CompareRow{Kind: "folded", Folded: n})
 			i += n
 			continue
 		}
 		for range max(1, n) {
-			c.add(api.CompareRow{Kind: "same", Left: c.line(left[i], nil), Right: c.line(right[i], nil)})
+			c.add(CompareRow{Kind: "same", Left: c.line(left[i], nil), Right: c.line(right[i], nil)})
 			i++
 		}
 	}
@@ -362,19 +360,19 @@ func (c *comparison) differ(left, right []line) {
 	for i := range max(len(left), len(right)) {
 		switch {
 		case i >= len(left):
-			c.add(api.CompareRow{Kind: "added", Right: c.line(right[i], nil)})
+			c.add(CompareRow{Kind: "added", Right: c.line(right[i], nil)})
 		case i >= len(right):
-			c.add(api.CompareRow{Kind: "removed", Left: c.line(left[i], nil)})
+			c.add(CompareRow{Kind: "removed", Left: c.line(left[i], nil)})
 		default:
 			gone, fresh := wordEdits(left[i], right[i])
-			c.add(api.CompareRow{Kind: "changed", Left: c.line(left[i], gone), Right: c.line(right[i], fresh)})
+			c.add(CompareRow{Kind: "changed", Left: c.line(left[i], gone), Right: c.line(right[i], fresh)})
 		}
 		c.out.Changed++
 	}
 }
 
 // add adds a row, if there is room.
-func (c *comparison) add(r api.CompareRow) {
+func (c *comparison) add(r CompareRow) {
 	if len(c.out.Rows) == maxRows {
 		c.note("There are more differences than this page can show.")
 		return
@@ -437,8 +435,8 @@ func plain(l line) string {
 }
 
 // line returns a line of an answer. The parts in differs are marked.
-func (c *comparison) line(l line, differs []interval) *api.CompareLine {
-	out := &api.CompareLine{Number: l.number, Parts: []api.ComparePart{}}
+func (c *comparison) line(l line, differs []interval) *CompareLine {
+	out := &CompareLine{Number: l.number, Parts: []ComparePart{}}
 	at := 0
 	for _, s := range l.spans {
 		for s.text != "" {

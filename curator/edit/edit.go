@@ -100,8 +100,8 @@ func (w Work) open(name string) (file, error) {
 }
 
 // List returns the names of the host files.
-func (w Work) List() (api.EditFiles, error) {
-	out := api.EditFiles{Main: w.Config.Path, Dir: w.Config.HostsDir, Files: []api.EditName{}, Fields: w.shared()}
+func (w Work) List() (EditFiles, error) {
+	out := EditFiles{Main: w.Config.Path, Dir: w.Config.HostsDir, Files: []EditName{}, Fields: w.shared()}
 	entries, err := os.ReadDir(w.Config.HostsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return out, admin.Fault("list the host files: %w", err)
@@ -116,18 +116,18 @@ func (w Work) List() (api.EditFiles, error) {
 		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".toml") {
 			continue
 		}
-		out.Files = append(out.Files, api.EditName{Name: name, Host: string(hosts[name]), About: index.Files[name]})
+		out.Files = append(out.Files, EditName{Name: name, Host: string(hosts[name]), About: index.Files[name]})
 	}
 	return out, nil
 }
 
 // Open returns a file by its name, or the file of a host. A host without a file has a template.
-func (w Work) Open(name, host string) (api.EditFile, error) {
+func (w Work) Open(name, host string) (EditFile, error) {
 	template := ""
 	if host != "" {
 		h, problem, remedy := schema.ParseHost(host)
 		if problem != "" {
-			return api.EditFile{}, admin.Fault("%q %s; %s", host, problem, remedy)
+			return EditFile{}, admin.Fault("%q %s; %s", host, problem, remedy)
 		}
 		host = string(h)
 		var ok bool
@@ -138,12 +138,12 @@ func (w Work) Open(name, host string) (api.EditFile, error) {
 	}
 	f, err := w.open(name)
 	if err != nil {
-		return api.EditFile{}, err
+		return EditFile{}, err
 	}
 	if !f.exists && template == "" {
-		return api.EditFile{}, admin.Fault("there is no file %s; somebody may have removed or renamed it", f.path)
+		return EditFile{}, admin.Fault("there is no file %s; somebody may have removed or renamed it", f.path)
 	}
-	out := api.EditFile{Name: name, Path: f.path, Exists: f.exists, Digest: f.digest(), Text: string(f.text)}
+	out := EditFile{Name: name, Path: f.path, Exists: f.exists, Digest: f.digest(), Text: string(f.text)}
 	if !f.exists {
 		out.Text = template
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
@@ -73,13 +72,13 @@ func (w Work) onDisk(name string) string {
 }
 
 // opened returns an order with the text of a file as it is.
-func opened(t *testing.T, w Work, name string) api.EditOrder {
+func opened(t *testing.T, w Work, name string) EditOrder {
 	t.Helper()
 	f, err := w.Open(name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api.EditOrder{Name: name, Digest: f.Digest, Text: f.Text}
+	return EditOrder{Name: name, Digest: f.Digest, Text: f.Text}
 }
 
 // TestTheFormChangesSettingsAndKeepsTheRest sets, changes and removes settings of each kind.
@@ -224,7 +223,7 @@ func TestFilesAreAddedAndMovedAside(t *testing.T) {
 		if err != nil || f.Exists || f.Digest != "" || !strings.Contains(f.Text, `uris = ["https://blog.example/"]`) {
 			t.Fatalf("a new host: %+v, %v", f, err)
 		}
-		o := api.EditOrder{Name: f.Name, Digest: f.Digest, Text: f.Text, Settings: map[string]string{"title": "Blog"}}
+		o := EditOrder{Name: f.Name, Digest: f.Digest, Text: f.Text, Settings: map[string]string{"title": "Blog"}}
 		if _, err := w.Save(o); err != nil || !strings.Contains(w.onDisk("blog.example.toml"), "title = \"Blog\"\n") {
 			t.Fatalf("saved: %v\n%s", err, w.onDisk("blog.example.toml"))
 		}
@@ -269,7 +268,7 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 		if _, err := w.Open(name, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", name, err, want)
 		}
-		if _, err := w.Save(api.EditOrder{Name: name, Text: newsText}); err == nil && name != "none.toml" {
+		if _, err := w.Save(EditOrder{Name: name, Text: newsText}); err == nil && name != "none.toml" {
 			t.Errorf("%.40q was written", name)
 		}
 	}
@@ -285,10 +284,10 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 	if _, err := w.Open("", ""); !errors.Is(err, errRole) {
 		t.Errorf("a curator opens the main file: %v", err)
 	}
-	if _, err := w.Plan(api.EditOrder{Text: mainText}); !errors.Is(err, errRole) {
+	if _, err := w.Plan(EditOrder{Text: mainText}); !errors.Is(err, errRole) {
 		t.Errorf("a curator plans the main file: %v", err)
 	}
-	if _, err := w.Save(api.EditOrder{Text: mainText}); !errors.Is(err, errRole) {
+	if _, err := w.Save(EditOrder{Text: mainText}); !errors.Is(err, errRole) {
 		t.Errorf("a curator saves the main file: %v", err)
 	}
 }

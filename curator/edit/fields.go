@@ -34,8 +34,8 @@ const (
 
 // fields returns the settings of the form with their values in a text. The main file, and a text that is not TOML, have
 // no form.
-func (w Work) fields(name, text string) []api.EditField {
-	out := []api.EditField{}
+func (w Work) fields(name, text string) []EditField {
+	out := []EditField{}
 	if name == "" {
 		return out
 	}
@@ -48,7 +48,7 @@ func (w Work) fields(name, text string) []api.EditField {
 		return out
 	}
 	for _, k := range keysOf(formKeys) {
-		f := api.EditField{
+		f := EditField{
 			Key: k.Name, Doc: k.Doc, Type: k.Type.String(), Kind: kindText, Default: inForce[k.Name],
 			Set: doc.Has(schema.Path("").Key(k.Name)),
 		}

@@ -28,9 +28,9 @@ const (
 var ofOneSite = []string{"title", "seeds.uris", "feeds.uris", "feeds.sitemaps", "scope.prefixes"}
 
 // shared returns the settings of the form that several files can get at once.
-func (w Work) shared() []api.EditField {
+func (w Work) shared() []EditField {
 	all := w.fields("new.toml", "")
-	return slices.DeleteFunc(all, func(f api.EditField) bool { return slices.Contains(ofOneSite, f.Key) })
+	return slices.DeleteFunc(all, func(f EditField) bool { return slices.Contains(ofOneSite, f.Key) })
 }
 
 // changed is a file with its new text.
@@ -40,13 +40,13 @@ type changed struct {
 }
 
 // PlanMany returns the change of several files, its faults and its effect on the crawl. It writes nothing.
-func (w Work) PlanMany(o api.ManyOrder) (api.ManyPlan, error) {
+func (w Work) PlanMany(o ManyOrder) (ManyPlan, error) {
 	p, _, err := w.planMany(o)
 	return p, err
 }
 
-func (w Work) planMany(o api.ManyOrder) (p api.ManyPlan, texts []changed, err error) {
-	p = api.ManyPlan{Diffs: []api.ManyDiff{}, Left: []api.ManyLeft{}, Faults: []api.Fault{}}
+func (w Work) planMany(o ManyOrder) (p ManyPlan, texts []changed, err error) {
+	p = ManyPlan{Diffs: []ManyDiff{}, Left: []ManyLeft{}, Faults: []api.Fault{}}
 	switch {
 	case len(o.Files) == 0:
 		return p, nil, admin.Fault("no host file is chosen")
@@ -77,7 +77,7 @@ func (w Work) planMany(o api.ManyOrder) (p api.ManyPlan, texts []changed, err er
 		text = withLineEnds(f.text, text)
 		switch {
 		case err != nil:
-			p.Left = append(p.Left, api.ManyLeft{Name: name, Why: err.Error()})
+			p.Left = append(p.Left, ManyLeft{Name: name, Why: err.Error()})
 		case bytes.Equal(text, f.text):
 			p.Same++
 		default:
@@ -90,7 +90,7 @@ func (w Work) planMany(o api.ManyOrder) (p api.ManyPlan, texts []changed, err er
 }
 
 // effectOfMany adds the differences of files, their faults and their effect to a plan.
-func (w Work) effectOfMany(p *api.ManyPlan, texts []changed) error {
+func (w Work) effectOfMany(p *ManyPlan, texts []changed) error {
 	if len(texts) == 0 {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (w Work) effectOfMany(p *api.ManyPlan, texts []changed) error {
 		p.Faults = append(p.Faults, misleading(c.path, string(c.to))...)
 		if len(p.Diffs) < maxDiffs {
 			diff := compare.Harmless(udiff.Unified(c.path, c.path+" (new)", string(c.text), string(c.to)))
-			p.Diffs = append(p.Diffs, api.ManyDiff{Name: c.name, Diff: diff})
+			p.Diffs = append(p.Diffs, ManyDiff{Name: c.name, Diff: diff})
 		}
 	}
 	if len(p.Faults) > 0 {
@@ -121,16 +121,16 @@ func (w Work) effectOfMany(p *api.ManyPlan, texts []changed) error {
 }
 
 // put returns a text with another value of a setting that several files can have.
-func (w Work) put(text []byte, s api.ManySetting) ([]byte, error) {
+func (w Work) put(text []byte, s ManySetting) ([]byte, error) {
 	fields := w.shared()
-	i := slices.IndexFunc(fields, func(f api.EditField) bool { return f.Key == s.Key })
+	i := slices.IndexFunc(fields, func(f EditField) bool { return f.Key == s.Key })
 	if i < 0 {
 		return nil, admin.Fault("this is not a setting that several files get at once; edit the file of each host")
 	}
-	if s.How == api.ManySet {
+	if s.How == ManySet {
 		return set(text, s.Key, s.Value)
 	}
-	if fields[i].Kind != kindLines || s.Key == "note" || s.How != api.ManyAdd && s.How != api.ManyRemove {
+	if fields[i].Kind != kindLines || s.Key == "note" || s.How != ManyAdd && s.How != ManyRemove {
 		return nil, admin.Fault("it is no list, so nothing is added or removed; set its value")
 	}
 	doc := schema.Parse(text, "the file")
@@ -144,8 +144,8 @@ func (w Work) put(text []byte, s api.ManySetting) ([]byte, error) {
 	}
 	after := slices.Clone(all)
 	for _, e := range linesOf(s.Value) {
-		after = slices.DeleteFunc(after, func(x string) bool { return x == e && s.How == api.ManyRemove })
-		if s.How == api.ManyAdd && !slices.Contains(after, e) {
+		after = slices.DeleteFunc(after, func(x string) bool { return x == e && s.How == ManyRemove })
+		if s.How == ManyAdd && !slices.Contains(after, e) {
 			after = append(after, e)
 		}
 	}
@@ -160,7 +160,7 @@ func (w Work) put(text []byte, s api.ManySetting) ([]byte, error) {
 
 // SaveMany writes what [Work.PlanMany] shows, unless one of the files is not as it was, or a new text has faults: then
 // nothing is written. The old texts are stored, so that undoing the last import of seeds restores them.
-func (w Work) SaveMany(o api.ManyOrder) (api.ManyPlan, error) {
+func (w Work) SaveMany(o ManyOrder) (ManyPlan, error) {
 	w.Writing.Lock()
 	defer w.Writing.Unlock()
 	p, texts, err := w.planMany(o)

@@ -29,9 +29,9 @@ func TestSeveralFilesChangeAtOnce(t *testing.T) {
 		committed = append(committed, what+": "+filepath.Base(files[0])+" "+filepath.Base(files[1]))
 		return api.Committed{Commit: "abc"}
 	}
-	o := api.ManyOrder{Files: allThree, Settings: []api.ManySetting{
-		{Key: "labels", How: api.ManyAdd, Value: "press\nelections"},
-		{Key: "politeness.min_delay", How: api.ManySet, Value: "9s"},
+	o := ManyOrder{Files: allThree, Settings: []ManySetting{
+		{Key: "labels", How: ManyAdd, Value: "press\nelections"},
+		{Key: "politeness.min_delay", How: ManySet, Value: "9s"},
 	}}
 	p, err := w.PlanMany(o)
 	if err != nil || p.Files != 2 || len(p.Faults) > 0 || p.Plan == nil || p.Saved || len(p.Diffs) != 2 {
@@ -74,8 +74,8 @@ func TestSeveralFilesChangeAtOnce(t *testing.T) {
 	if u, err := f.Undo(); err != nil || len(u.Files) != 2 || w.onDisk("blog.example.toml") != before || w.onDisk(news) != newsText {
 		t.Errorf("undone %+v, %v: %q", u, err, w.onDisk("blog.example.toml"))
 	}
-	o = api.ManyOrder{Files: []string{"blog.example.toml"}, Settings: []api.ManySetting{
-		{Key: "labels", How: api.ManyRemove, Value: "blogs"}, {Key: "politeness.min_delay", How: api.ManySet},
+	o = ManyOrder{Files: []string{"blog.example.toml"}, Settings: []ManySetting{
+		{Key: "labels", How: ManyRemove, Value: "blogs"}, {Key: "politeness.min_delay", How: ManySet},
 	}}
 	if p, err = w.PlanMany(o); err != nil || p.Files != 1 || !strings.Contains(p.Diffs[0].Diff, "-labels") || !strings.Contains(p.Diffs[0].Diff, "-min_delay") {
 		t.Errorf("removing a label and a delay: %+v, %v", p, err)
@@ -87,27 +87,27 @@ func TestSeveralFilesChangeAtOnce(t *testing.T) {
 func TestSeveralFilesAreNeverHalfChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorkOnThree(t)
-	delay := []api.ManySetting{{Key: "politeness.min_delay", How: api.ManySet, Value: "9s"}}
+	delay := []ManySetting{{Key: "politeness.min_delay", How: ManySet, Value: "9s"}}
 	for what, c := range map[string]struct {
 		files    []string
-		settings []api.ManySetting
+		settings []ManySetting
 		want     string
 	}{
 		"no file":          {nil, delay, "no host file is chosen"},
 		"no setting":       {allThree, nil, "no setting is chosen"},
 		"the main file":    {[]string{""}, delay, "is not the file of a host"},
 		"many files":       {make([]string, 5001), delay, "too many"},
-		"a wrong value":    {allThree, []api.ManySetting{{Key: "politeness.min_delay", How: api.ManySet, Value: "soon"}}, `"soon" is not a duration`},
-		"a misleading one": {allThree, []api.ManySetting{{Key: "note", How: api.ManySet, Value: "a\u202eb"}}, "is not a note"},
-		"a wrong name":     {allThree, []api.ManySetting{{Key: "labels", How: api.ManyAdd, Value: "a=b"}}, "is not a name of a label"},
-		"a title":          {allThree, []api.ManySetting{{Key: "title", How: api.ManySet, Value: "News"}}, "edit the file of each host"},
-		"another key":      {allThree, []api.ManySetting{{Key: "operator.name", How: api.ManySet, Value: "x"}}, "edit the file of each host"},
-		"added to a text":  {allThree, []api.ManySetting{{Key: "owner", How: api.ManyAdd, Value: "x"}}, "it is no list"},
-		"an unknown way":   {allThree, []api.ManySetting{{Key: "labels", How: "mix", Value: "x"}}, "nothing is added or removed"},
+		"a wrong value":    {allThree, []ManySetting{{Key: "politeness.min_delay", How: ManySet, Value: "soon"}}, `"soon" is not a duration`},
+		"a misleading one": {allThree, []ManySetting{{Key: "note", How: ManySet, Value: "a\u202eb"}}, "is not a note"},
+		"a wrong name":     {allThree, []ManySetting{{Key: "labels", How: ManyAdd, Value: "a=b"}}, "is not a name of a label"},
+		"a title":          {allThree, []ManySetting{{Key: "title", How: ManySet, Value: "News"}}, "edit the file of each host"},
+		"another key":      {allThree, []ManySetting{{Key: "operator.name", How: ManySet, Value: "x"}}, "edit the file of each host"},
+		"added to a text":  {allThree, []ManySetting{{Key: "owner", How: ManyAdd, Value: "x"}}, "it is no list"},
+		"an unknown way":   {allThree, []ManySetting{{Key: "labels", How: "mix", Value: "x"}}, "nothing is added or removed"},
 		"a file elsewhere": {[]string{"../arcrawl.toml"}, delay, "is not the name of a host file"},
 		"a file that went": {[]string{"gone.example.toml"}, delay, "there is no file"},
 	} {
-		o := api.ManyOrder{Files: c.files, Settings: c.settings}
+		o := ManyOrder{Files: c.files, Settings: c.settings}
 		p, err := w.PlanMany(o)
 		got := ""
 		if err != nil {
@@ -130,7 +130,7 @@ func TestSeveralFilesAreNeverHalfChanged(t *testing.T) {
 			t.Errorf("%s: saved %+v, %v", what, done, err)
 		}
 	}
-	o := api.ManyOrder{Files: []string{news, "blog.example.toml"}, Settings: delay}
+	o := ManyOrder{Files: []string{news, "blog.example.toml"}, Settings: delay}
 	p, err := w.PlanMany(o)
 	if err != nil {
 		t.Fatal(err)

@@ -22,20 +22,20 @@ import (
 
 // Plan sets the settings of an order in its text, and returns the faults of the result, the change of the file and the
 // effect on the crawl. It writes nothing.
-func (w Work) Plan(o api.EditOrder) (api.EditPlan, error) {
+func (w Work) Plan(o EditOrder) (EditPlan, error) {
 	f, err := w.open(o.Name)
 	if err != nil {
-		return api.EditPlan{}, err
+		return EditPlan{}, err
 	}
 	out, _, err := w.plan(f, o)
 	return out, err
 }
 
 // plan returns the plan of an order, and the new text of the file; nil removes the file.
-func (w Work) plan(f file, o api.EditOrder) (out api.EditPlan, text []byte, err error) {
-	out = api.EditPlan{Path: f.path, Text: o.Text, Faults: []api.Fault{}, Fields: []api.EditField{}}
+func (w Work) plan(f file, o EditOrder) (out EditPlan, text []byte, err error) {
+	out = EditPlan{Path: f.path, Text: o.Text, Faults: []api.Fault{}, Fields: []EditField{}}
 	if o.Digest != f.digest() {
-		out.OnDisk = &api.EditOnDisk{Exists: f.exists, Digest: f.digest(), Text: string(f.text)}
+		out.OnDisk = &EditOnDisk{Exists: f.exists, Digest: f.digest(), Text: string(f.text)}
 		out.Fields = w.fields(f.name, o.Text)
 		return out, nil, nil
 	}
@@ -87,27 +87,27 @@ func withLineEnds(before, text []byte) []byte {
 
 // Save writes what [Work.Plan] shows, unless the file is not as it was, or the new text has faults: then the plan says
 // so, and nothing is written. Nobody else writes before the change is committed, so that no commit has two changes.
-func (w Work) Save(o api.EditOrder) (api.EditSaved, error) {
+func (w Work) Save(o EditOrder) (EditSaved, error) {
 	w.Writing.Lock()
 	defer w.Writing.Unlock()
 	f, err := w.open(o.Name)
 	if err != nil {
-		return api.EditSaved{}, err
+		return EditSaved{}, err
 	}
 	plan, text, err := w.plan(f, o)
 	switch {
 	case err != nil:
-		return api.EditSaved{}, err
+		return EditSaved{}, err
 	case plan.OnDisk != nil && !plan.OnDisk.Exists:
-		return api.EditSaved{}, admin.Fault("%s was removed by somebody else meanwhile; nothing was written; check again", f.path)
+		return EditSaved{}, admin.Fault("%s was removed by somebody else meanwhile; nothing was written; check again", f.path)
 	case plan.OnDisk != nil:
-		return api.EditSaved{}, admin.Fault("%s was changed by somebody else meanwhile; nothing was written; check again", f.path)
+		return EditSaved{}, admin.Fault("%s was changed by somebody else meanwhile; nothing was written; check again", f.path)
 	case plan.Problem != "":
-		return api.EditSaved{}, admin.Fault("%s; nothing was written", plan.Problem)
+		return EditSaved{}, admin.Fault("%s; nothing was written", plan.Problem)
 	case len(plan.Faults) > 0:
-		return api.EditSaved{}, admin.Fault("%s would have faults; nothing was written; check again", f.path)
+		return EditSaved{}, admin.Fault("%s would have faults; nothing was written; check again", f.path)
 	case plan.Diff == "" && !o.Remove:
-		return api.EditSaved{}, admin.Fault("%s would be the same as before; nothing was written", f.path)
+		return EditSaved{}, admin.Fault("%s would be the same as before; nothing was written", f.path)
 	}
 	if o.Remove {
 		err = moveAside(f.path, w.Now.UTC().Format("20060102T150405.000"))
@@ -115,10 +115,10 @@ func (w Work) Save(o api.EditOrder) (api.EditSaved, error) {
 		err = write(f, text)
 	}
 	if err != nil {
-		return api.EditSaved{}, admin.Fault("write %s: %w; nothing was changed%s",
+		return EditSaved{}, admin.Fault("write %s: %w; nothing was changed%s",
 			f.path, err, remedy(err, filepath.Dir(f.path)))
 	}
-	out := api.EditSaved{Saved: true, File: f.path}
+	out := EditSaved{Saved: true, File: f.path}
 	for line := range strings.Lines(plan.Diff) {
 		switch {
 		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):

@@ -81,8 +81,8 @@ func TestAListIsImportedExportedAndUndone(t *testing.T) {
 		"https://old.example/b;;;0,5;;\r\n" +
 		"https://main.example/;;;;;\r\n"
 	after, p := imported(t, f, list)
-	if len(p.New) != 2 || len(p.Changed) != 1 || p.Known != 1 || p.Faulty != 0 || p.Hosts != 1 {
-		t.Fatalf("%d new, %d changed, %d known, %d faulty, %d files: %+v", len(p.New), len(p.Changed), p.Known, p.Faulty, p.Hosts, p.Faults)
+	if p.New != 2 || p.Changed != 1 || p.Known != 1 || p.Faulty != 0 || p.NewFiles != 1 {
+		t.Fatalf("%d new, %d changed, %d known, %d faulty, %d files: %+v", p.New, p.Changed, p.Known, p.Faulty, p.NewFiles, p.Faults)
 	}
 	if text := string(after.Texts["old.example.toml"]); !strings.HasPrefix(text, "# ours\nowner = \"jan\"\n") || !strings.Contains(text, "# front page") {
 		t.Errorf("the file of old.example lost something:\n%s", text)
@@ -214,8 +214,8 @@ func TestALargeListIsReadAndPlanned(t *testing.T) {
 		}
 	}
 	p, err := folder(t, nil).Plan(list(5_000))
-	if err != nil || len(p.New) != 5_000-n || p.Faulty != n || p.Hosts != 100 || len(p.Texts) != 100 {
-		t.Errorf("%d new, %d faulty, %d hosts, %d files: %v", len(p.New), p.Faulty, p.Hosts, len(p.Texts), err)
+	if err != nil || p.New != 5_000-n || p.Faulty != n || p.NewFiles != 100 || len(p.Texts) != 100 {
+		t.Errorf("%d new, %d faulty, %d hosts, %d files: %v", p.New, p.Faulty, p.NewFiles, len(p.Texts), err)
 	}
 }
 

@@ -62,18 +62,18 @@ func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
 // preview prints what a list would change.
 func (b *bulkEdit) preview(out io.Writer, name string, p SeedPlan) {
 	fmt.Fprintf(out, "%s: %s new, %d changed, %d known, %d faulty; %s to write, %d of them new\n", name,
-		human.Count(len(p.New), "seed"), len(p.Changed), p.Known, p.Faulty, human.Count(len(p.Texts), "host file"), p.Hosts)
-	list := func(what string, entries []SeedEntry) {
-		for i, e := range entries {
+		human.Count(p.New, "seed"), p.Changed, p.Known, p.Faulty, human.Count(p.Files, "host file"), p.NewFiles)
+	list := func(what string, seeds []PlannedSeed) {
+		for i, s := range seeds {
 			if i == b.show {
-				fmt.Fprintf(out, "… and %d more\n", len(entries)-i)
+				fmt.Fprintf(out, "… and %d more\n", len(seeds)-i)
 				return
 			}
-			fmt.Fprintf(out, "%s  %s\n", what, human.URI(e.Text))
+			fmt.Fprintf(out, "%s  %s\n", what, human.URI(s.URI))
 		}
 	}
-	list("new    ", p.New)
-	list("changed", p.Changed)
+	list("new    ", p.Seeds[:p.New])
+	list("changed", p.Seeds[p.New:])
 	for i, f := range p.Faults {
 		if i == b.show {
 			fmt.Fprintf(out, "… and %d more faults\n", p.Faulty-i)

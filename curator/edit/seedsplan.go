@@ -12,22 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-// SeedPlan holds the changes that a list would make.
-type SeedPlan struct {
-	New     []SeedEntry
-	Changed []SeedEntry // known seeds that the list says something new of
-	Known   int         // seeds of which the list says nothing new
-	Faults  []api.ListFault
-	Faulty  int
-
-	Texts map[string][]byte // new texts of host files, by name
-	Hosts int               // host files that do not exist yet
-}
 
 // seedPlanner compares a list with the configuration.
 type seedPlanner struct {
@@ -59,7 +46,7 @@ func (f Files) Plan(list []byte) (SeedPlan, error) {
 		return SeedPlan{}, err
 	}
 	p := seedPlanner{
-		f: f, list: &l, config: c, index: c.Sites(), faulty: faulty, seeds: make(map[uri.URI]config.Seed, len(c.Seeds)),
+		f: f, plan: SeedPlan{Seeds: []PlannedSeed{}}, list: &l, config: c, index: c.Sites(), faulty: faulty, seeds: make(map[uri.URI]config.Seed, len(c.Seeds)),
 		goals: map[string]map[string]seedGoal{}, edits: map[string]*seedEdit{},
 	}
 	for _, s := range c.Seeds {
@@ -77,13 +64,14 @@ func (f Files) Plan(list []byte) (SeedPlan, error) {
 	if err := p.write(); err != nil {
 		return SeedPlan{}, err
 	}
-	slices.SortStableFunc(l.Faults, func(a, b api.ListFault) int { return cmp.Compare(a.Line, b.Line) })
-	p.plan.Faults, p.plan.Faulty = l.Faults, l.Faulty
+	slices.SortStableFunc(l.Faults, func(a, b ListFault) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(p.plan.Seeds, func(a, b PlannedSeed) int { return cmp.Compare(b.State, a.State) }) // new first
+	p.plan.Faults, p.plan.Faulty = append([]ListFault{}, l.Faults...), l.Faulty
 	return p.plan, nil
 }
 
 // entry plans what an entry changes.
-func (p *seedPlanner) entry(e SeedEntry) {
+func (p *seedPlanner) entry(e seedEntry) {
 	known, is := p.seeds[e.uri]
 	name := filepath.Base(known.File)
 	if !is {
@@ -96,6 +84,7 @@ func (p *seedPlanner) entry(e SeedEntry) {
 		return
 	}
 	site, goal, news := p.merged(e, name)
+	state := "new"
 	switch {
 	case is && !news:
 		p.plan.Known++
@@ -104,16 +93,18 @@ func (p *seedPlanner) entry(e SeedEntry) {
 		p.list.refuse(e, "is a seed of the main file, which lists do not change", "move the seed to the file of its host")
 		return
 	case is:
-		p.plan.Changed = append(p.plan.Changed, e)
+		state = "changed"
+		p.plan.Changed++
 	default:
-		p.plan.New = append(p.plan.New, e)
+		p.plan.New++
 	}
+	p.plan.Seeds = append(p.plan.Seeds, PlannedSeed{URI: e.Text, State: state, Line: e.Line, About: e.Site})
 	d := p.edits[name]
 	if d == nil {
 		d = &seedEdit{host: e.uri.Host(), sites: map[uri.URI]config.Site{}, goals: map[string]seedGoal{}}
 		p.edits[name] = d
 		if !exists {
-			p.plan.Hosts++
+			p.plan.NewFiles++
 		}
 	}
 	if !is {
@@ -135,7 +126,7 @@ func (p *seedPlanner) fileOf(h uri.Host) string {
 
 // merged returns the description and the goal of a seed, with what an entry says. news reports whether the entry says
 // anything new.
-func (p *seedPlanner) merged(e SeedEntry, name string) (site config.Site, goal seedGoal, news bool) {
+func (p *seedPlanner) merged(e seedEntry, name string) (site config.Site, goal seedGoal, news bool) {
 	if p.goals[name] == nil {
 		p.goals[name] = goalsIn(p.f.Texts[name])
 	}
@@ -191,6 +182,7 @@ func (p *seedPlanner) write() error {
 	if len(byHand) > 0 {
 		return fmt.Errorf("cannot change some host files; nothing was written:\n%s", strings.Join(byHand, "\n"))
 	}
+	p.plan.Files = len(p.plan.Texts)
 	if err := p.f.check(p.plan.Texts, p.faulty); err != nil {
 		return fmt.Errorf("the host files would have faults; nothing was written:\n%w", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
@@ -25,8 +24,8 @@ const (
 	maxSeedFaults = 1000       // faults that are listed; all are counted
 )
 
-// SeedEntry is a line of a list: a seed, and what curators know of it. Empty fields say nothing.
-type SeedEntry struct {
+// seedEntry is a line of a list: a seed, and what curators know of it. Empty fields say nothing.
+type seedEntry struct {
 	Line   int     `json:"line"`
 	Text   string  `json:"uri"` // in canonical form
 	Target float64 `json:"target,omitempty"`
@@ -38,13 +37,13 @@ type SeedEntry struct {
 
 // seedList is a list that was read.
 type seedList struct {
-	Entries []SeedEntry
-	Faults  []api.ListFault // the first of them
-	Faulty  int             // lines with a fault
+	Entries []seedEntry
+	Faults  []ListFault // the first of them
+	Faulty  int         // lines with a fault
 }
 
 // fault adds a fault.
-func (l *seedList) fault(f api.ListFault) {
+func (l *seedList) fault(f ListFault) {
 	const maxValue = 80
 	if len(f.Value) > maxValue {
 		f.Value = strings.ToValidUTF8(f.Value[:maxValue], "") + "…"
@@ -55,8 +54,8 @@ func (l *seedList) fault(f api.ListFault) {
 }
 
 // refuse adds a fault of the URI of an entry.
-func (l *seedList) refuse(e SeedEntry, problem, remedy string) {
-	l.fault(api.ListFault{Line: e.Line, Column: 1, Field: "uri", Value: e.Text, Problem: problem, Remedy: remedy})
+func (l *seedList) refuse(e seedEntry, problem, remedy string) {
+	l.fault(ListFault{Line: e.Line, Column: 1, Field: "uri", Value: e.Text, Problem: problem, Remedy: remedy})
 }
 
 // listFields are the columns of a list, with other names that headers use.
@@ -87,16 +86,16 @@ func readList(text []byte) seedList {
 	const remedy = "save the list as text in UTF-8"
 	switch {
 	case len(text) > MaxListSize:
-		l.fault(api.ListFault{
+		l.fault(ListFault{
 			Line: 1, Column: 1, Problem: "the list is too large",
 			Remedy: fmt.Sprintf("divide it; maximum: %d MB", MaxListSize/1_000_000),
 		})
 		return l
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
-		l.fault(api.ListFault{Line: 1, Column: 1, Problem: "the list is in UTF-16", Remedy: remedy})
+		l.fault(ListFault{Line: 1, Column: 1, Problem: "the list is in UTF-16", Remedy: remedy})
 		return l
 	case bytes.HasPrefix(text, []byte("PK\x03\x04")):
-		l.fault(api.ListFault{
+		l.fault(ListFault{
 			Line: 1, Column: 1, Problem: "the list is a spreadsheet or an archive", Remedy: "save it as CSV in UTF-8",
 		})
 		return l
@@ -125,10 +124,10 @@ func (l *seedList) readLines(text string) {
 		if s == "" || strings.HasPrefix(s, "#") {
 			continue
 		}
-		e := SeedEntry{Line: n}
+		e := seedEntry{Line: n}
 		if problem, remedy := e.setURI(s); problem != "" {
 			column := 1 + len(line) - len(strings.TrimLeft(line, " \t"))
-			l.fault(api.ListFault{Line: n, Column: column, Field: "uri", Value: s, Problem: problem, Remedy: remedy})
+			l.fault(ListFault{Line: n, Column: column, Field: "uri", Value: s, Problem: problem, Remedy: remedy})
 			continue
 		}
 		if !l.add(e) {
@@ -138,9 +137,9 @@ func (l *seedList) readLines(text string) {
 }
 
 // add adds an entry, and reports whether there may be more.
-func (l *seedList) add(e SeedEntry) bool {
+func (l *seedList) add(e seedEntry) bool {
 	if len(l.Entries) >= maxLines {
-		l.fault(api.ListFault{
+		l.fault(ListFault{
 			Line: e.Line, Column: 1, Problem: "the list is too long",
 			Remedy: fmt.Sprintf("divide it; maximum: %d lines", maxLines),
 		})
@@ -164,7 +163,7 @@ func (l *seedList) readCSV(text []byte, comma rune) {
 		columns[i] = fieldOf(name)
 		again := columns[i] != "" && slices.Contains(columns[:i], columns[i])
 		if columns[i] == "" || again {
-			f := api.ListFault{
+			f := ListFault{
 				Field:   "header",
 				Value:   name,
 				Problem: "is no column of a seed list",
@@ -209,19 +208,19 @@ func (l *seedList) row(r *csv.Reader, columns, record []string) bool {
 	}
 	if len(record) > len(columns) {
 		_, column := r.FieldPos(len(columns))
-		l.fault(api.ListFault{
+		l.fault(ListFault{
 			Line: line, Column: column, Value: record[len(columns)],
 			Problem: fmt.Sprintf("the line has %d fields, the header %d", len(record), len(columns)),
 			Remedy:  "put fields with the separator in them in double quotes",
 		})
 		return true
 	}
-	e := SeedEntry{Line: line}
+	e := seedEntry{Line: line}
 	for i, text := range record {
 		problem, remedy := e.set(columns[i], strings.TrimSpace(text))
 		if problem != "" {
 			at, column := r.FieldPos(i)
-			l.fault(api.ListFault{Line: at, Column: column, Field: columns[i], Value: text, Problem: problem, Remedy: remedy})
+			l.fault(ListFault{Line: at, Column: column, Field: columns[i], Value: text, Problem: problem, Remedy: remedy})
 			return true
 		}
 	}
@@ -230,7 +229,7 @@ func (l *seedList) row(r *csv.Reader, columns, record []string) bool {
 		l.refuse(e, "is missing", "write for example https://www.news.example/")
 		return true
 	case e.Until != "" && e.Target == 0:
-		l.fault(api.ListFault{
+		l.fault(ListFault{
 			Line: line, Column: 1, Field: "until", Value: e.Until, Problem: "has no effect without a target",
 			Remedy: "set target too, or leave until empty",
 		})
@@ -241,7 +240,7 @@ func (l *seedList) row(r *csv.Reader, columns, record []string) bool {
 
 // broken adds a fault of the form of the list.
 func (l *seedList) broken(err error) {
-	f := api.ListFault{Line: 1, Column: 1, Problem: err.Error(), Remedy: "save the list as CSV"}
+	f := ListFault{Line: 1, Column: 1, Problem: err.Error(), Remedy: "save the list as CSV"}
 	var at *csv.ParseError
 	if errors.As(err, &at) {
 		f.Line, f.Column, f.Problem = at.Line, at.Column, "is not CSV: "+at.Err.Error()
@@ -254,7 +253,7 @@ func (l *seedList) broken(err error) {
 }
 
 // set sets a field of the entry. An empty text sets nothing.
-func (e *SeedEntry) set(field, text string) (problem, remedy string) {
+func (e *seedEntry) set(field, text string) (problem, remedy string) {
 	if text == "" {
 		return "", ""
 	}
@@ -285,7 +284,7 @@ func (e *SeedEntry) set(field, text string) (problem, remedy string) {
 	return problem, remedy
 }
 
-func (e *SeedEntry) setURI(text string) (problem, remedy string) {
+func (e *seedEntry) setURI(text string) (problem, remedy string) {
 	const example = "write a complete URI, for example https://www.news.example/"
 	u, err := uri.Parse(text)
 	if err != nil {
@@ -298,7 +297,7 @@ func (e *SeedEntry) setURI(text string) (problem, remedy string) {
 	return "", ""
 }
 
-func (e *SeedEntry) setTarget(text string) (problem, remedy string) {
+func (e *seedEntry) setTarget(text string) (problem, remedy string) {
 	number, percent := strings.CutSuffix(strings.ReplaceAll(text, ",", "."), "%")
 	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if percent {
@@ -311,7 +310,7 @@ func (e *SeedEntry) setTarget(text string) (problem, remedy string) {
 	return "", ""
 }
 
-func (e *SeedEntry) setUntil(text string) (problem, remedy string) {
+func (e *seedEntry) setUntil(text string) (problem, remedy string) {
 	if _, err := time.Parse(time.DateOnly, text); err != nil {
 		return "is not a date", "write for example 2026-12-31"
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -35,7 +34,7 @@ type choice struct {
 }
 
 // choiceOf checks an order.
-func choiceOf(o api.PackOrder) (c choice, err error) {
+func choiceOf(o PackOrder) (c choice, err error) {
 	if o.URI != "" {
 		if c.uri, err = uri.Parse(o.URI); err != nil {
 			return c, fmt.Errorf("uri %q: %w", o.URI, err)

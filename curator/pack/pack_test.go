@@ -71,7 +71,7 @@ func (l *library) add(o digest.Origin, mime string, status int) digest.Origin {
 func stamp(o digest.Origin) string { return o.Date.UTC().Format(index.DateLayout) }
 
 // make orders a package and waits until it is done or failed.
-func (l *library) make(o api.PackOrder) api.Package {
+func (l *library) make(o pack.PackOrder) api.Package {
 	l.T.Helper()
 	ordered, err := l.store.Order(o)
 	archivetest.Must(l.T, err)
@@ -143,7 +143,7 @@ func TestAVersionIsPackedWithWhatItShows(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
 	_, last := l.fill()
-	p := l.make(api.PackOrder{URI: site, At: stamp(last)})
+	p := l.make(pack.PackOrder{URI: site, At: stamp(last)})
 	want := []string{
 		"2110 response http://www.a.example/s.css", "2111 response http://cdn.example/b.png",
 		"2112 response http://cdn.example/i.png", "2113 response http://cdn.example/there.png",
@@ -177,16 +177,16 @@ func TestACollectionIsPackedByDays(t *testing.T) {
 	first, _ := l.fill()
 	l.Now = l.Now.AddDate(0, 0, 1)
 	l.add(l.NotModified(site, first), index.RevisitMIME, 304)
-	all := l.make(api.PackOrder{Collection: "elections", Until: "2026-11-21"})
+	all := l.make(pack.PackOrder{Collection: "elections", Until: "2026-11-21"})
 	if got := l.captures(all); len(got) != 8 || all.Captures != 8 || strings.Contains(strings.Join(got, " "), "other.example") {
 		t.Errorf("the first day has %q, want the pages of the site and what they show on cdn.example", got)
 	}
-	second := l.make(api.PackOrder{Collection: "elections", Since: "2026-11-22"})
+	second := l.make(pack.PackOrder{Collection: "elections", Since: "2026-11-22"})
 	got := l.captures(second)
 	if len(got) != 5 || !slices.Contains(got, "2218 response http://www.a.example/") {
 		t.Errorf("the second day has %q, want the page and what it shows", got)
 	}
-	none := l.make(api.PackOrder{Collection: "elections", Since: "2027-01-01"})
+	none := l.make(pack.PackOrder{Collection: "elections", Since: "2027-01-01"})
 	if none.State != "failed" || !strings.Contains(none.Problem, "no capture") || none.Link != "" {
 		t.Errorf("a period without captures: %+v", none)
 	}
@@ -197,7 +197,7 @@ func TestOrdersOfPackagesAreRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
 	first, _ := l.fill()
-	for want, o := range map[string]api.PackOrder{
+	for want, o := range map[string]pack.PackOrder{
 		"choose a collection":    {},
 		"write it as 2026-11-01": {Label: "x", Since: "1.11.2026"},
 		"the last day is before": {Label: "x", Since: "2026-11-02", Until: "2026-11-01"},
@@ -209,7 +209,7 @@ func TestOrdersOfPackagesAreRefusedWithAReason(t *testing.T) {
 		}
 	}
 	l.free = 1e9
-	if p := l.make(api.PackOrder{URI: site}); p.State != "failed" || !strings.Contains(p.Problem, "storage.min_free") {
+	if p := l.make(pack.PackOrder{URI: site}); p.State != "failed" || !strings.Contains(p.Problem, "storage.min_free") {
 		t.Errorf("without disk space: %+v", p)
 	}
 	l.free = 1 << 40
@@ -218,7 +218,7 @@ func TestOrdersOfPackagesAreRefusedWithAReason(t *testing.T) {
 		o.URI = site + strconv.Itoa(i)
 		l.add(o, "image/png", 200)
 	}
-	p := l.make(api.PackOrder{Collection: "elections", Until: "2026-11-21"})
+	p := l.make(pack.PackOrder{Collection: "elections", Until: "2026-11-21"})
 	want := `arcrawl wacz -o elections-2026-11-21.wacz --collection "elections" --until 2026-11-21 --self-contained`
 	if p.State != "failed" || !strings.Contains(p.Problem, want) {
 		t.Errorf("too many captures: %+v, want %q", p, want)
@@ -236,11 +236,11 @@ func TestThePayloadsOfRevisitsNeedRoomToo(t *testing.T) {
 	l.Now = l.Now.AddDate(0, 0, 1)
 	last := l.add(l.NotModified(site, first), index.RevisitMIME, 304)
 	l.free = 1e9 + 100<<10 // storage.min_free, and some
-	if p := l.make(api.PackOrder{URI: site, At: stamp(last)}); p.State != "failed" || !strings.Contains(p.Problem, "storage.min_free") {
+	if p := l.make(pack.PackOrder{URI: site, At: stamp(last)}); p.State != "failed" || !strings.Contains(p.Problem, "storage.min_free") {
 		t.Errorf("without disk space for the payload: %+v", p)
 	}
 	l.free = 1e9 + 1<<20
-	if p := l.make(api.PackOrder{URI: site, At: stamp(last)}); p.State != "done" {
+	if p := l.make(pack.PackOrder{URI: site, At: stamp(last)}); p.State != "done" {
 		t.Errorf("with disk space: %+v", p)
 	}
 }
@@ -256,21 +256,21 @@ func TestAPackageOfAFileThatIsGoneSaysWhy(t *testing.T) {
 	names := "Not in the folder of the archive: " + filepath.Base(gone) + ". Bring back"
 	archivetest.Must(t, os.Rename(gone, gone+".away"))
 	l.add(l.Page(nextPage+"/2", archivetest.HTMLHead, "next"), "text/html", 200)
-	if p := l.make(api.PackOrder{URI: site}); p.State != "failed" ||
+	if p := l.make(pack.PackOrder{URI: site}); p.State != "failed" ||
 		!strings.Contains(p.Problem, "can be read") || !strings.Contains(p.Problem, names) {
 		t.Errorf("of a file that is gone: %+v", p)
 	}
-	if p := l.make(api.PackOrder{URI: nextPage + "/2"}); p.State != "done" || len(l.captures(p)) != 1 {
+	if p := l.make(pack.PackOrder{URI: nextPage + "/2"}); p.State != "done" || len(l.captures(p)) != 1 {
 		t.Errorf("of another file: %+v", p)
 	}
-	p := l.make(api.PackOrder{Collection: "elections"})
+	p := l.make(pack.PackOrder{Collection: "elections"})
 	notes := strings.Join(p.Notes, " ")
 	if p.State != "done" || !strings.Contains(notes, "could not be read") || !strings.Contains(notes, names) ||
 		len(l.captures(p)) != 1 {
 		t.Errorf("of both files: %+v", p)
 	}
 	lone := l.add(l.Revisit(nextPage+"/3", archivetest.HTMLHead, first), index.RevisitMIME, 200)
-	p = l.make(api.PackOrder{URI: nextPage + "/3", At: stamp(lone)})
+	p = l.make(pack.PackOrder{URI: nextPage + "/3", At: stamp(lone)})
 	notes = strings.Join(p.Notes, " ")
 	if p.State != "done" || !strings.HasPrefix(notes, "1 capture could not be read") || !strings.Contains(notes, names) {
 		t.Errorf("of a revisit whose original is in a file that is gone: %+v", p)
@@ -290,7 +290,7 @@ func TestPackagesAreKeptUpToABound(t *testing.T) {
 	l.fill()
 	const made, kept = 7, 5
 	for range made {
-		l.make(api.PackOrder{URI: nextPage})
+		l.make(pack.PackOrder{URI: nextPage})
 	}
 	l.store.Close()
 	archivetest.Must(t, os.Mkdir(filepath.Join(l.o.Dir, pack.Folder, ".work-1"), 0o700))
@@ -305,7 +305,7 @@ func TestPackagesAreKeptUpToABound(t *testing.T) {
 	if err != nil || len(files) != kept {
 		t.Errorf("the folder has %d files, %v", len(files), err)
 	}
-	if _, err := again.Order(api.PackOrder{URI: site}); err != nil {
+	if _, err := again.Order(pack.PackOrder{URI: site}); err != nil {
 		t.Error(err)
 	}
 }
@@ -317,7 +317,7 @@ func TestFewPackagesWait(t *testing.T) {
 	l.fill()
 	var err error
 	for range 50 {
-		if _, err = l.store.Order(api.PackOrder{URI: site}); err != nil {
+		if _, err = l.store.Order(pack.PackOrder{URI: site}); err != nil {
 			break
 		}
 	}
@@ -341,7 +341,7 @@ func TestANodePacksAllThatItHas(t *testing.T) {
 	t.Cleanup(l.store.Close)
 	l.add(l.Page(site, archivetest.HTMLHead, "of the collection"), "text/html", 200)
 	l.add(l.Page("http://other.example/", archivetest.HTMLHead, "of no collection"), "text/html", 200)
-	p := l.make(api.PackOrder{Collection: "elections"})
+	p := l.make(pack.PackOrder{Collection: "elections"})
 	if p.State != "done" || p.Captures != 1 || p.Node != "b" || !strings.Contains(strings.Join(p.Notes, " "), "what node b has archived") {
 		t.Errorf("the package is %+v", p)
 	}

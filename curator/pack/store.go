@@ -115,7 +115,7 @@ func (s *Store) List() api.Packages {
 }
 
 // Order orders a package. The error is about the order, or [ErrBusy].
-func (s *Store) Order(o api.PackOrder) (api.Package, error) {
+func (s *Store) Order(o PackOrder) (api.Package, error) {
 	c, err := choiceOf(o)
 	switch {
 	case err != nil:

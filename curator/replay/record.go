@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -24,8 +23,8 @@ const maxShown = 64 << 10
 
 // Record returns the records of the version of a URI that is nearest to a timestamp. A record that cannot be read is a
 // problem in the answer.
-func (c *Catalog) Record(ctx context.Context, u uri.URI, at string, now time.Time) (out api.Record, err error) {
-	out = api.Record{URI: u.String(), Parts: []api.RecordPart{}}
+func (c *Catalog) Record(ctx context.Context, u uri.URI, at string, now time.Time) (out Record, err error) {
+	out = Record{URI: u.String(), Parts: []RecordPart{}}
 	if c.Archive == nil {
 		out.Problem = index.NoIndex
 		return out, nil
@@ -36,7 +35,7 @@ func (c *Catalog) Record(ctx context.Context, u uri.URI, at string, now time.Tim
 			out.Problem = index.Sentence(err)
 			return nil
 		}
-		if !slices.ContainsFunc(out.Parts, func(p api.RecordPart) bool { return p.Type == "request" }) {
+		if !slices.ContainsFunc(out.Parts, func(p RecordPart) bool { return p.Type == "request" }) {
 			out.Notes = append(out.Notes, "No request record follows the record of this version.")
 		}
 		original, err := l.OriginalOf(ctx, e)
@@ -52,8 +51,8 @@ func (c *Catalog) Record(ctx context.Context, u uri.URI, at string, now time.Tim
 }
 
 // recordParts returns the record of an entry and the records that belong to it.
-func recordParts(l *index.Library, e index.Entry) ([]api.RecordPart, error) {
-	out := []api.RecordPart{}
+func recordParts(l *index.Library, e index.Entry) ([]RecordPart, error) {
+	out := []RecordPart{}
 	err := l.Group(e, func(_ *warc.Reader, rec *warc.Record) error {
 		p, err := partOf(rec)
 		p.File = e.Filename
@@ -66,8 +65,8 @@ func recordParts(l *index.Library, e index.Entry) ([]api.RecordPart, error) {
 }
 
 // partOf describes a record. It reads no more than the beginning of the block.
-func partOf(rec *warc.Record) (api.RecordPart, error) {
-	p := api.RecordPart{Type: compare.Harmless(rec.Header.Type()), Offset: rec.Offset, Size: rec.Size}
+func partOf(rec *warc.Record) (RecordPart, error) {
+	p := RecordPart{Type: compare.Harmless(rec.Header.Type()), Offset: rec.Offset, Size: rec.Size}
 	var b strings.Builder
 	fmt.Fprintf(&b, "WARC/%s\n", rec.Version)
 	for _, f := range rec.Header {

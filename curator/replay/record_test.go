@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/curator/replay"
@@ -18,7 +17,7 @@ import (
 const page = "http://www.a.example/"
 
 // open indexes captures of the page as a running daemon does, and returns how to ask for a record.
-func open(t *testing.T, a *archivetest.Archive, captures ...digest.Origin) func(at string) (api.Record, error) {
+func open(t *testing.T, a *archivetest.Archive, captures ...digest.Origin) func(at string) (replay.Record, error) {
 	t.Helper()
 	live, err := index.OpenLive(t.Context(), a.Dir, nil, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
@@ -37,7 +36,7 @@ func open(t *testing.T, a *archivetest.Archive, captures ...digest.Origin) func(
 	u, err := uri.Parse(page)
 	archivetest.Must(t, err)
 	c := replay.Catalog{Archive: reader}
-	return func(at string) (api.Record, error) { return c.Record(t.Context(), u, at, a.Now) }
+	return func(at string) (replay.Record, error) { return c.Record(t.Context(), u, at, a.Now) }
 }
 
 func stamp(o digest.Origin) string { return o.Date.UTC().Format(index.DateLayout) }
@@ -54,7 +53,7 @@ func TestTheRecordsOfAVersionAreShown(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for _, c := range []struct {
-		part                     api.RecordPart
+		part                     replay.RecordPart
 		kind, header, head, lack string
 	}{
 		{got.Parts[0], "revisit", "WARC-Refers-To-Target-URI: " + page, "HTTP/1.1 200 OK\nContent-Type: text/html; charset=utf-8\nX-Second: yes\n", "X-First"},

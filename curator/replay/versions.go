@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -33,8 +32,8 @@ type Catalog struct {
 }
 
 // List returns the versions of a URI, newest first.
-func (c *Catalog) List(u uri.URI, now time.Time) (api.Versions, error) {
-	out := api.Versions{URI: u.String(), Versions: []api.Version{}}
+func (c *Catalog) List(u uri.URI, now time.Time) (Versions, error) {
+	out := Versions{URI: u.String(), Versions: []Version{}}
 	if c.Archive == nil {
 		out.Problem = index.NoIndex
 		return out, nil
@@ -62,7 +61,7 @@ func (c *Catalog) List(u uri.URI, now time.Time) (api.Versions, error) {
 }
 
 // versionAfter describes a capture and compares it with the one before, which may be zero.
-func versionAfter(before, e index.Entry) api.Version {
+func versionAfter(before, e index.Entry) Version {
 	v := versionOf(e, before.URL == "" || e.Digest != before.Digest)
 	if before.URL != "" {
 		v.Links.Compare = compareLink(before, e)
@@ -71,8 +70,8 @@ func versionAfter(before, e index.Entry) api.Version {
 }
 
 // versionOf describes a capture.
-func versionOf(e index.Entry, changed bool) api.Version {
-	v := api.Version{
+func versionOf(e index.Entry, changed bool) Version {
+	v := Version{
 		At: e.Timestamp, Date: e.Date(), Status: e.Status, Type: e.MIME, Changed: changed,
 		File: e.Filename, Offset: e.Offset,
 	}
@@ -102,8 +101,8 @@ func (c *Catalog) nearest(u uri.URI, at string, now time.Time, do func(*index.Li
 
 // View returns where a browser can see the capture of a URI that is nearest to a timestamp. It is for the caller of a
 // request, who reached the dashboard under the name in the request.
-func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (api.View, error) {
-	out := api.View{URI: u.String()}
+func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (View, error) {
+	out := View{URI: u.String()}
 	if c.Archive == nil {
 		out.Problem = index.NoIndex
 		return out, nil
@@ -146,7 +145,7 @@ func Comparisons() []string { return compare.Kinds() }
 // before. Rules for scrubbing of the configuration hide differences.
 func (c *Catalog) Compare(
 	ctx context.Context, u uri.URI, before, after, what string, inForce *config.Config, now time.Time,
-) (out api.Comparison, err error) {
+) (out Comparison, err error) {
 	s := inForce.For(config.About{URI: u, Now: now})
 	change := config.Own[noise.Options](&s)
 	rules, err := digest.Compile(digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS})
@@ -154,7 +153,8 @@ func (c *Catalog) Compare(
 		return out, err
 	}
 	if c.Archive == nil {
-		return api.Comparison{URI: u.String(), What: what, Rows: []api.CompareRow{}, Problem: index.NoIndex}, nil
+		none := compare.Comparison{What: what, Rows: []compare.CompareRow{}, Problem: index.NoIndex}
+		return Comparison{URI: u.String(), Comparison: none}, nil
 	}
 	err = c.Archive.With(now, func(l *index.Library) error {
 		right, err := l.NearestTo(u.String(), after)
@@ -173,10 +173,11 @@ func (c *Catalog) Compare(
 		} else if p.Before.URL != "" {
 			left = p.Before
 		}
-		out, err = compare.Compare(ctx, l, left, right, what, rules)
+		out.Comparison, err = compare.Compare(ctx, l, left, right, what, rules)
 		if left == right && out.Problem == "" {
-			out.Problem, out.Rows = "There is no version before this one.", []api.CompareRow{}
+			out.Problem, out.Rows = "There is no version before this one.", []compare.CompareRow{}
 		}
+		out.URI = right.URL
 		out.Before, out.After = versionOf(left, true), versionOf(right, left.Digest != right.Digest)
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -179,6 +180,16 @@ func (d describer) fields(t reflect.Type) object {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		if f.Anonymous && name == "" { // its fields are those of t
+			own := d.fields(f.Type)
+			maps.Copy(properties, own["properties"].(object))
+			more, _ := own["required"].([]string)
+			required = append(required, more...)
+			continue
+		}
 		if !snakeCase.MatchString(name) {
 			d.t.Errorf("%s.%s has the name %q in JSON; write it in lower case, with _ between words", t.Name(), f.Name, name)
 		}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
@@ -46,7 +45,7 @@ func (w Work) ended(ctx context.Context) func() error {
 }
 
 // with returns a spec with further rules.
-func with(spec digest.Spec, rules []api.ScrubRule) digest.Spec {
+func with(spec digest.Spec, rules []ScrubRule) digest.Spec {
 	spec.Regexes, spec.Selectors = slices.Clone(spec.Regexes), slices.Clone(spec.Selectors)
 	for _, r := range rules {
 		if r.Kind == Selector {
@@ -59,7 +58,7 @@ func with(spec digest.Spec, rules []api.ScrubRule) digest.Spec {
 }
 
 // check returns an error if a rule cannot be one.
-func check(rules []api.ScrubRule) error {
+func check(rules []ScrubRule) error {
 	if len(rules) == 0 || len(rules) > maxRules {
 		return fmt.Errorf("%d rules: write 1 to %d", len(rules), maxRules)
 	}
@@ -78,14 +77,14 @@ func check(rules []api.ScrubRule) error {
 // propose returns rules that hide a row of the comparison of two versions, as few as possible. spec has the rules in
 // force. The search ends with the error of ended.
 func propose(
-	ctx context.Context, p compare.Pair, w api.IgnoreWish, spec digest.Spec, ended func() error,
-) (api.IgnoreProposal, error) {
-	none := func(text string) (api.IgnoreProposal, error) {
-		return api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: text}, nil
+	ctx context.Context, p compare.Pair, w IgnoreWish, spec digest.Spec, ended func() error,
+) (IgnoreProposal, error) {
+	none := func(text string) (IgnoreProposal, error) {
+		return IgnoreProposal{Rules: []ScrubRule{}, Problem: text}, nil
 	}
 	differs, err := shows(ctx, p, w, spec)
 	if err != nil {
-		return api.IgnoreProposal{}, err
+		return IgnoreProposal{}, err
 	}
 	if !differs {
 		return none("The versions do not differ there any more. Compare them again.")
@@ -102,7 +101,7 @@ func propose(
 	rules := rulesOf(found.Regexes, found.Selectors)
 	rules = rules[:min(len(rules), maxTried)]
 	if differs, err = shows(ctx, p, w, with(spec, rules)); err != nil {
-		return api.IgnoreProposal{}, err
+		return IgnoreProposal{}, err
 	}
 	if differs || len(rules) == 0 {
 		return none("No narrow rule hides this difference: it is main content, or nothing around it says where it is. " +
@@ -111,7 +110,7 @@ func propose(
 	for i := 0; i < len(rules); {
 		fewer := slices.Delete(slices.Clone(rules), i, i+1)
 		if differs, err = shows(ctx, p, w, with(spec, fewer)); err != nil {
-			return api.IgnoreProposal{}, err
+			return IgnoreProposal{}, err
 		}
 		if differs {
 			i++
@@ -119,22 +118,22 @@ func propose(
 			rules = fewer
 		}
 	}
-	return api.IgnoreProposal{Rules: rules}, nil
+	return IgnoreProposal{Rules: rules}, nil
 }
 
 // rulesOf returns expressions and selectors as rules.
-func rulesOf(expressions, selectors []string) (rules []api.ScrubRule) {
+func rulesOf(expressions, selectors []string) (rules []ScrubRule) {
 	for _, r := range expressions {
-		rules = append(rules, api.ScrubRule{Kind: Expression, Rule: r})
+		rules = append(rules, ScrubRule{Kind: Expression, Rule: r})
 	}
 	for _, r := range selectors {
-		rules = append(rules, api.ScrubRule{Kind: Selector, Rule: r})
+		rules = append(rules, ScrubRule{Kind: Selector, Rule: r})
 	}
 	return rules
 }
 
 // shows reports whether the comparison under some rules has the row as a difference.
-func shows(ctx context.Context, p compare.Pair, w api.IgnoreWish, spec digest.Spec) (bool, error) {
+func shows(ctx context.Context, p compare.Pair, w IgnoreWish, spec digest.Spec) (bool, error) {
 	rules, err := digest.Compile(spec)
 	if err != nil {
 		return false, err
@@ -143,14 +142,14 @@ func shows(ctx context.Context, p compare.Pair, w api.IgnoreWish, spec digest.Sp
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(c.Rows, func(r api.CompareRow) bool {
+	return slices.ContainsFunc(c.Rows, func(r compare.CompareRow) bool {
 		different := r.Kind == "changed" || r.Kind == "added" || r.Kind == "removed"
 		return different && textOf(r.Left) == w.Left && textOf(r.Right) == w.Right
 	}), nil
 }
 
 // textOf returns the text of a line.
-func textOf(l *api.CompareLine) string {
+func textOf(l *compare.CompareLine) string {
 	if l == nil {
 		return ""
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -55,7 +54,7 @@ func TestProposeFindsARuleForOneDifference(t *testing.T) {
 		{compare.Text, "Ferry sails", "Ferry sinks", "", ""},
 		{compare.Text, "no such", "row", "", ""},
 	} {
-		wish := api.IgnoreWish{What: c.what, Left: c.left, Right: c.right}
+		wish := IgnoreWish{What: c.what, Left: c.left, Right: c.right}
 		got, err := propose(t.Context(), p, wish, digest.Spec{}, t.Context().Err)
 		if err != nil {
 			t.Fatal(err)
@@ -135,8 +134,8 @@ func TestSuggestFindsRulesForAPage(t *testing.T) {
 func TestPreviewShowsWhatARuleWouldHaveHidden(t *testing.T) {
 	t.Parallel()
 	l, all := archived(t, news("1:00", "A", 1), news("2:00", "A", 1), news("3:00", "B", 1), news("4:00", "B", 1), news("5:00", "B", 1))
-	var out api.IgnorePreview
-	archivetest.Must(t, preview(t.Context(), l, all, digest.Spec{}, []api.ScrubRule{{Kind: Selector, Rule: "span.clock"}}, &out))
+	var out IgnorePreview
+	archivetest.Must(t, preview(t.Context(), l, all, digest.Spec{}, []ScrubRule{{Kind: Selector, Rule: "span.clock"}}, &out))
 	if out.Pairs != 4 || out.Differ != 4 || out.Left != 1 {
 		t.Errorf("%d pairs, %d differ, %d still differ; want 4, 4 and 1", out.Pairs, out.Differ, out.Left)
 	}
@@ -148,9 +147,9 @@ func TestPreviewShowsWhatARuleWouldHaveHidden(t *testing.T) {
 // TestRulesThatCannotBeAreRefused checks rules that people may type.
 func TestRulesThatCannotBeAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, rules := range [][]api.ScrubRule{
+	for _, rules := range [][]ScrubRule{
 		nil,
-		make([]api.ScrubRule, maxRules+1),
+		make([]ScrubRule, maxRules+1),
 		{{Kind: Expression, Rule: "("}},
 		{{Kind: Expression, Rule: ".*"}},
 		{{Kind: Selector, Rule: "div:has(p)"}},
@@ -160,7 +159,7 @@ func TestRulesThatCannotBeAreRefused(t *testing.T) {
 			t.Errorf("%+v is accepted", rules)
 		}
 	}
-	if err := check([]api.ScrubRule{{Kind: Selector, Rule: "span.clock"}, {Kind: Expression, Rule: "[0-9]+ readers"}}); err != nil {
+	if err := check([]ScrubRule{{Kind: Selector, Rule: "span.clock"}, {Kind: Expression, Rule: "[0-9]+ readers"}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -21,8 +21,8 @@ const (
 // chooses all. It reads for a bounded time; the walk is complete when Next is empty.
 func listPages(
 	f *frontier.Frontier, host string, chosen func(uri.Host) bool, from frontier.Cursor, clock func() time.Time,
-) (api.Noise, error) {
-	out := api.Noise{Pages: []api.NoisyPage{}}
+) (Noise, error) {
+	out := Noise{Pages: []NoisyPage{}}
 	for began := clock(); ; {
 		list, next, err := f.List(clock(), frontier.Selection{Host: host}, from, atOnce)
 		if err != nil {
@@ -45,13 +45,13 @@ func listPages(
 }
 
 // pageOf returns why a page differs, and how it is visited. It reports false if it does not differ at each fetch.
-func pageOf(r frontier.Record) (p api.NoisyPage, ok bool) {
+func pageOf(r frontier.Record) (p NoisyPage, ok bool) {
 	look, err := evaluators.LookOf(r.Look)
 	if err != nil {
 		look = evaluators.Look{}
 	}
 	why, silencer := look.Noise(r.Recent), digest.ParseSilencer(look.Silencer)
-	return api.NoisyPage{
+	return NoisyPage{
 		URI: r.URI.String(), Why: why, Rules: rulesOf(silencer.Regexes, silencer.Selectors),
 		Visits: r.Visits, Versions: r.Versions,
 		LastVisit: api.Moment(r.LastVisit),

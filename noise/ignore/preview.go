@@ -5,7 +5,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/digest"
@@ -21,8 +20,8 @@ const (
 // preview adds to a preview what rules would have hidden in the newest versions. captures has the captures of a
 // URI, oldest first. spec has the rules in force.
 func preview(
-	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec, wanted []api.ScrubRule,
-	out *api.IgnorePreview,
+	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec, wanted []ScrubRule,
+	out *IgnorePreview,
 ) error {
 	now, err := digest.Compile(spec)
 	if err != nil {
@@ -37,7 +36,7 @@ func preview(
 		return err
 	}
 	captures = slices.DeleteFunc(slices.Clone(captures), func(e index.Entry) bool { return e.Status != "200" })
-	out.Versions = []api.HiddenParts{}
+	out.Versions = []HiddenParts{}
 	var before [2]digest.Digest // of the version before: now, and with the rules
 	known := false
 	for _, e := range captures[max(0, len(captures)-maxVersions):] {
@@ -46,7 +45,7 @@ func preview(
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			lost := api.HiddenParts{Date: e.Date(), Samples: []string{}, Problem: index.Sentence(err)}
+			lost := HiddenParts{Date: e.Date(), Samples: []string{}, Problem: index.Sentence(err)}
 			out.Versions = append(out.Versions, lost)
 			continue
 		}
@@ -69,9 +68,9 @@ func preview(
 }
 
 // hiddenIn returns the parts of a content that rules hide.
-func hiddenIn(ctx context.Context, content []byte, mime string, rules *digest.Rules) api.HiddenParts {
+func hiddenIn(ctx context.Context, content []byte, mime string, rules *digest.Rules) HiddenParts {
 	text, marks, err := compare.Marks(ctx, rules, content, mime)
-	out := api.HiddenParts{Parts: len(marks), Samples: []string{}}
+	out := HiddenParts{Parts: len(marks), Samples: []string{}}
 	if err != nil {
 		out.Problem = "The rules take too long on this version."
 	}

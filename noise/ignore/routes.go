@@ -42,14 +42,14 @@ func routes() []admin.Route {
 	return []admin.Route{
 		{
 			Method: "POST", Path: api.Base + "/ignore/propose", Asks: true, Heavy: true,
-			Body: api.IgnoreWish{}, Answer: api.IgnoreProposal{},
+			Body: IgnoreWish{}, Answer: IgnoreProposal{},
 			Doc: "Returns scrubbing rules that hide a row of a comparison, and no main content. It writes nothing.",
-			Serve: ignoring(func(w Work, r *http.Request, o api.IgnoreWish, u uri.URI) (any, error) {
+			Serve: ignoring(func(w Work, r *http.Request, o IgnoreWish, u uri.URI) (any, error) {
 				return w.Propose(r.Context(), u, o)
-			}, func(o api.IgnoreWish) string { return o.URI }),
+			}, func(o IgnoreWish) string { return o.URI }),
 		},
 		{
-			Method: "GET", Path: api.Base + "/noise", Heavy: true, Answer: api.Noise{},
+			Method: "GET", Path: api.Base + "/noise", Heavy: true, Answer: Noise{},
 			Doc: "Returns pages that differ at each fetch without being new. It reads for a bounded time; repeat with cursor until next is empty.",
 			Params: admin.Filtered(
 				admin.Param{Name: "host", Kind: "string", Doc: "only this host, or *.example.org for a domain"},
@@ -62,26 +62,26 @@ func routes() []admin.Route {
 		},
 		{
 			Method: "POST", Path: api.Base + "/ignore/suggest", Asks: true, Heavy: true,
-			Body: api.IgnorePage{}, Answer: api.IgnoreProposal{},
+			Body: IgnorePage{}, Answer: IgnoreProposal{},
 			Doc: "Returns scrubbing rules that silence a page which differs at each fetch, from its newest versions. It writes nothing.",
-			Serve: ignoring(func(w Work, r *http.Request, _ api.IgnorePage, u uri.URI) (any, error) {
+			Serve: ignoring(func(w Work, r *http.Request, _ IgnorePage, u uri.URI) (any, error) {
 				return w.Suggest(r.Context(), u)
-			}, func(o api.IgnorePage) string { return o.URI }),
+			}, func(o IgnorePage) string { return o.URI }),
 		},
 		{
 			Method: "POST", Path: api.Base + "/ignore/preview", Asks: true, Heavy: true,
-			Body: api.IgnoreRules{}, Answer: api.IgnorePreview{},
+			Body: IgnoreRules{}, Answer: IgnorePreview{},
 			Doc: "Returns what rules would have hidden in the newest versions of a URI, and the change of the host file.",
-			Serve: ignoring(func(w Work, r *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
+			Serve: ignoring(func(w Work, r *http.Request, o IgnoreRules, u uri.URI) (any, error) {
 				return w.Preview(r.Context(), u, o)
-			}, func(o api.IgnoreRules) string { return o.URI }),
+			}, func(o IgnoreRules) string { return o.URI }),
 		},
 		{
-			Method: "POST", Path: api.Base + "/ignore", Needs: access.Curate, Body: api.IgnoreRules{}, Answer: api.IgnoreSaved{},
+			Method: "POST", Path: api.Base + "/ignore", Needs: access.Curate, Body: IgnoreRules{}, Answer: IgnoreSaved{},
 			Doc: "Adds scrubbing rules to the file of a URI's host, if the file is as in the preview and stays valid.",
 			Serve: admin.Writing(func(w *admin.Window, r *http.Request) (any, error) {
 				answer, err := save(w, r)
-				if saved, ok := answer.(api.IgnoreSaved); ok && err == nil {
+				if saved, ok := answer.(IgnoreSaved); ok && err == nil {
 					name := filepath.Base(saved.File)
 					saved.Committed = w.Commit(r, filepath.Dir(saved.File), name+": scrubbing rules added in the dashboard", name)
 					return saved, nil
@@ -93,9 +93,9 @@ func routes() []admin.Route {
 }
 
 // save writes rules into a host file. Its caller holds [admin.Window.WritingFiles].
-var save = ignoring(func(w Work, _ *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
+var save = ignoring(func(w Work, _ *http.Request, o IgnoreRules, u uri.URI) (any, error) {
 	return w.Save(u, o)
-}, func(o api.IgnoreRules) string { return o.URI })
+}, func(o IgnoreRules) string { return o.URI })
 
 // ignoring returns the function that serves a request about a URI. of returns the URI in its body.
 func ignoring[T any](

@@ -39,7 +39,8 @@ var update = flag.Bool("update", false, "rewrite the file that is generated from
 // TestTheOpenAPIDocumentIsFresh compares openapi.json with the routes. The flag -update rewrites the file.
 func TestTheOpenAPIDocumentIsFresh(t *testing.T) {
 	t.Parallel()
-	routetest.OpenAPI(t, "openapi.json", routes(), true, *update, "../../admin/api/*.go", "../../admin/audit/*.go")
+	routetest.OpenAPI(t, "openapi.json", routes(), true, *update, "../../admin/api/*.go", "../../admin/audit/*.go",
+		"answers.go")
 }
 
 // TestPagesThatDifferAtEachFetchAreListed crawls pages with a clock, one with a token and one that never changes. The
@@ -59,11 +60,11 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 		w.Run(6 * time.Hour)
 
 		found := map[string]string{}
-		for _, p := range testcrawl.Get[api.Noise](w, "/api/v1/noise?host=NEWS.example").Pages {
+		for _, p := range testcrawl.Get[Noise](w, "/api/v1/noise?host=NEWS.example").Pages {
 			kind, _, _ := strings.Cut(p.Why, ":")
 			found[p.URI] = kind
 			clock := strings.HasSuffix(p.URI, "/clock")
-			rule := api.ScrubRule{Kind: "scrub_css", Rule: "i.clock"}
+			rule := ScrubRule{Kind: "scrub_css", Rule: "i.clock"}
 			if clock != (len(p.Rules) == 1 && p.Rules[0] == rule && strings.HasSuffix(p.Why, ": scrub_css = ['i.clock']")) {
 				t.Errorf("%s: %+v, want the rule that silences it", p.URI, p)
 			}
@@ -80,17 +81,17 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 		if !maps.Equal(found, want) {
 			t.Errorf("the pages %v are listed, want %v", found, want)
 		}
-		if nobodys := testcrawl.Get[api.Noise](w, "/api/v1/noise?owner=nobody").Pages; len(nobodys) > 0 {
+		if nobodys := testcrawl.Get[Noise](w, "/api/v1/noise?owner=nobody").Pages; len(nobodys) > 0 {
 			t.Errorf("of an owner without hosts there are %+v", nobodys)
 		}
-		if other := testcrawl.Get[api.Noise](w, "/api/v1/noise?host=other.example"); len(other.Pages) > 0 || other.Next != "" {
+		if other := testcrawl.Get[Noise](w, "/api/v1/noise?host=other.example"); len(other.Pages) > 0 || other.Next != "" {
 			t.Errorf("another host: %+v", other)
 		}
 		var problem api.Problem
 		if status := w.Ask(http.MethodGet, "/api/v1/noise?cursor=zz", nil, &problem); status != 400 || problem.Error == "" {
 			t.Errorf("a wrong cursor: status %d, %q, want 400 and a reason", status, problem.Error)
 		}
-		rules := testcrawl.Post[api.IgnoreProposal](w, "/api/v1/ignore/suggest", api.IgnorePage{URI: "http://news.example/clock"})
+		rules := testcrawl.Post[IgnoreProposal](w, "/api/v1/ignore/suggest", IgnorePage{URI: "http://news.example/clock"})
 		if len(rules.Rules) > 0 || !strings.Contains(rules.Problem, "index.live") {
 			t.Errorf("without an index: %+v, want the reason why there is no rule", rules)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
@@ -22,8 +21,8 @@ const (
 )
 
 // Suggest returns rules that silence a page which differs at each fetch, from its newest versions.
-func (w Work) Suggest(ctx context.Context, u uri.URI) (out api.IgnoreProposal, err error) {
-	out = api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: index.NoIndex}
+func (w Work) Suggest(ctx context.Context, u uri.URI) (out IgnoreProposal, err error) {
+	out = IgnoreProposal{Rules: []ScrubRule{}, Problem: index.NoIndex}
 	if w.Archive == nil {
 		return out, nil
 	}
@@ -41,15 +40,15 @@ func (w Work) Suggest(ctx context.Context, u uri.URI) (out api.IgnoreProposal, e
 // first. Versions that cannot be read are skipped. The search ends with the error of ended.
 func suggest(
 	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec, ended func() error,
-) (api.IgnoreProposal, error) {
+) (IgnoreProposal, error) {
 	captures = slices.DeleteFunc(slices.Clone(captures), func(e index.Entry) bool { return e.Status != "200" })
 	read := newest(ctx, l, captures[max(0, len(captures)-maxCompared):], maxBytes)
 	if ctx.Err() != nil {
-		return api.IgnoreProposal{}, context.Cause(ctx)
+		return IgnoreProposal{}, context.Cause(ctx)
 	}
 	found, err := infer.Suggest(ended, read)
-	out := api.IgnoreProposal{Rules: append([]api.ScrubRule{}, rulesOf(found.Regexes, found.Selectors)...)}
-	out.Rules = slices.DeleteFunc(out.Rules, func(r api.ScrubRule) bool {
+	out := IgnoreProposal{Rules: append([]ScrubRule{}, rulesOf(found.Regexes, found.Selectors)...)}
+	out.Rules = slices.DeleteFunc(out.Rules, func(r ScrubRule) bool {
 		return r.Kind == Expression && slices.Contains(spec.Regexes, r.Rule) ||
 			r.Kind == Selector && slices.Contains(spec.Selectors, r.Rule)
 	})

@@ -33,11 +33,11 @@ func (w Work) inForce(u uri.URI) digest.Spec {
 }
 
 // Propose returns rules for a row of a comparison.
-func (w Work) Propose(ctx context.Context, u uri.URI, wish api.IgnoreWish) (out api.IgnoreProposal, err error) {
+func (w Work) Propose(ctx context.Context, u uri.URI, wish IgnoreWish) (out IgnoreProposal, err error) {
 	if wish.What != compare.Text && wish.What != compare.Source {
 		return out, admin.Fault("what %q: only differences of text and source can be ignored", wish.What)
 	}
-	out = api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: index.NoIndex}
+	out = IgnoreProposal{Rules: []ScrubRule{}, Problem: index.NoIndex}
 	if w.Archive == nil {
 		return out, nil
 	}
@@ -61,7 +61,7 @@ func (w Work) Propose(ctx context.Context, u uri.URI, wish api.IgnoreWish) (out 
 }
 
 // stage returns the host file with rules, and their effect on the crawl.
-func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f File, plan api.Plan, err error) {
+func (w Work) stage(u uri.URI, rules []ScrubRule) (f File, plan api.Plan, err error) {
 	if err := check(rules); err != nil {
 		return f, plan, admin.BadRequest(err)
 	}
@@ -77,13 +77,13 @@ func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f File, plan api.Plan, er
 }
 
 // Preview shows what rules would have hidden, and what saving them would change.
-func (w Work) Preview(ctx context.Context, u uri.URI, o api.IgnoreRules) (out api.IgnorePreview, err error) {
+func (w Work) Preview(ctx context.Context, u uri.URI, o IgnoreRules) (out IgnorePreview, err error) {
 	f, plan, err := w.stage(u, o.Rules)
 	if err != nil {
 		return out, err
 	}
-	out = api.IgnorePreview{
-		Versions: []api.HiddenParts{}, File: f.Path, FileDigest: f.digest(), Diff: compare.Harmless(f.Diff()), Plan: plan,
+	out = IgnorePreview{
+		Versions: []HiddenParts{}, File: f.Path, FileDigest: f.digest(), Diff: compare.Harmless(f.Diff()), Plan: plan,
 	}
 	if w.Archive == nil {
 		return out, nil
@@ -98,17 +98,17 @@ func (w Work) Preview(ctx context.Context, u uri.URI, o api.IgnoreRules) (out ap
 
 // Save writes rules into the host file. It refuses if the file is not as it was in the preview. The caller makes sure
 // that no other request writes host files.
-func (w Work) Save(u uri.URI, o api.IgnoreRules) (api.IgnoreSaved, error) {
+func (w Work) Save(u uri.URI, o IgnoreRules) (IgnoreSaved, error) {
 	f, _, err := w.stage(u, o.Rules)
 	if err != nil {
-		return api.IgnoreSaved{}, err
+		return IgnoreSaved{}, err
 	}
 	if o.FileDigest != f.digest() {
-		return api.IgnoreSaved{}, admin.Fault("%s was changed since the preview; nothing was written; look at the preview again",
+		return IgnoreSaved{}, admin.Fault("%s was changed since the preview; nothing was written; look at the preview again",
 			f.Path)
 	}
 	if err := f.Write(); err != nil {
-		return api.IgnoreSaved{}, admin.Fault("write %s: %w; the daemon needs the right to write host files", f.Path, err)
+		return IgnoreSaved{}, admin.Fault("write %s: %w; the daemon needs the right to write host files", f.Path, err)
 	}
-	return api.IgnoreSaved{File: f.Path}, nil
+	return IgnoreSaved{File: f.Path}, nil
 }

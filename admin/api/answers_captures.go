@@ -1,0 +1,93 @@
+package api
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+)
+
+// CaptureStarted says which visits were ordered.
+type CaptureStarted struct {
+	Since   time.Time `json:"since" join:"min"`              // captures from now on count
+	URIs    []string  `json:"uris" join:"list"`              // that will be visited, in canonical form
+	Outside []string  `json:"outside,omitempty" join:"list"` // on hosts without a seed, or embeds that are not known
+	Faults  []string  `json:"faults,omitempty" join:"list"`  // invalid URIs
+}
+
+// CaptureQuestion asks how far captures are.
+type CaptureQuestion struct {
+	URIs  []string  `json:"uris"`
+	Since time.Time `json:"since"`
+}
+
+// CaptureProgress says how far captures are.
+type CaptureProgress struct {
+	Condition Condition    `json:"condition" join:"condition"` // of the crawl, which may be paused
+	URIs      []CaptureRow `json:"uris" join:"asked"`
+}
+
+// CaptureRow says how far the capture of a URI is.
+type CaptureRow struct {
+	URI    string     `json:"uri"`
+	State  string     `json:"state"` // "waiting", "archived" or "failed"
+	Due    *time.Time `json:"due,omitempty"`
+	Status int        `json:"status,omitempty"` // of the visit
+	Why    string     `json:"why,omitempty"`    // why it failed, or why an older version is shown
+	View   string     `json:"view,omitempty"`   // address of the version in the dashboard
+	Embeds []string   `json:"embeds,omitempty"` // what the archived page shows, at most 200
+}
+
+// Packages lists the packages that were made, newest first.
+type Packages struct {
+	Packages []Package `json:"packages" join:"packages"`
+	Problem  string    `json:"problem,omitempty" join:"some"` // why no package can be made
+}
+
+// Package is a WACZ package that was ordered.
+type Package struct {
+	Name     string    `json:"name"`           // of the file
+	Node     string    `json:"node,omitempty"` // of a cluster, whose archive it is made of
+	What     string    `json:"what"`
+	Ordered  time.Time `json:"ordered"`
+	State    string    `json:"state"`    // "waiting", "choosing", "copying", "done" or "failed"
+	Captures int       `json:"captures"` // that are chosen so far
+	Copied   int       `json:"copied"`
+	Size     int64     `json:"size,omitempty"`
+	Notes    []string  `json:"notes,omitempty"`
+	Problem  string    `json:"problem,omitempty"`
+	Link     string    `json:"link,omitempty"` // address of the file, when it is done
+}
+
+// New says what is new in the collection, and what is missing.
+type New struct {
+	Captures []Capture `json:"captures" join:"captures"` // newest first
+	More     int       `json:"more" join:"captures"`     // captures that match too
+
+	Silent []Alarm       `json:"silent" join:"silent"`           // hosts and seeds with nothing new for unusually long
+	Down   []Unreachable `json:"unreachable" join:"unreachable"` // at most 20
+	// Hosts that cannot meet their capture targets, at most 20.
+	Short []HostPace `json:"below_target" join:"short"`
+	// Of Short; absent if the frontier was not surveyed yet.
+	AsOf  *time.Time  `json:"as_of,omitempty" join:"all known"`
+	Names config.Site `json:"names" join:"first"` // labels, collections and owners in use
+	// Titles of the hosts that are named above, as far as they have one.
+	Sites map[string]string `json:"sites" join:"texts by"`
+}
+
+// Capture is a version that was captured.
+type Capture struct {
+	At       time.Time `json:"at"`
+	Host     string    `json:"host"`
+	URI      string    `json:"uri"`
+	Title    string    `json:"title,omitempty"` // of the page
+	Kind     string    `json:"kind"`            // "first", "changed", or "checked": visited on demand, and unchanged
+	Type     string    `json:"type,omitempty"`  // media type
+	Versions int       `json:"versions"`        // of the URI until then
+}
+
+// Kinds of captures.
+const (
+	CaptureFirst   = "first"   // of its URI
+	CaptureChanged = "changed" // a later version
+	CaptureChecked = "checked" // visited on demand, and unchanged
+)

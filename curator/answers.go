@@ -1,0 +1,80 @@
+// This file has the orders and the answers of the requests about the collection, named as in openapi.json. Those that a
+// cluster joins are in the package api.
+
+package curator
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
+)
+
+// SeedList is a list of seeds: CSV whose first line names the columns, or one URI on each line.
+type SeedList struct {
+	Text string `json:"text"`
+}
+
+// SeedsUndone says what was undone.
+type SeedsUndone struct {
+	What      string        `json:"what"`
+	At        time.Time     `json:"at"`
+	Files     int           `json:"files"`
+	Committed api.Committed `json:"committed"`
+}
+
+// CaptureOrder is a list of URIs to capture now.
+type CaptureOrder struct {
+	URIs   []string `json:"uris"`             // at most 200
+	Embeds bool     `json:"embeds,omitempty"` // they are embeds of a page: unknown ones are not added
+}
+
+// Found lists hosts and URIs with a text in them.
+type Found struct {
+	Hosts []string   `json:"hosts"` // at most 20
+	URIs  []FoundURI `json:"uris"`
+	Next  string     `json:"next"` // where to continue; empty if all URIs were searched
+
+	// Titles are the latest captures with the text in their titles, as far as the titles since TitlesSince were searched.
+	// There are none with a cursor.
+	Titles      []api.Capture `json:"titles"`
+	TitlesSince *time.Time    `json:"titles_since,omitempty"`
+}
+
+// FoundURI is a URI that a search found.
+type FoundURI struct {
+	URI      string `json:"uri"`
+	Title    string `json:"title,omitempty"` // of the last capture that differed
+	Visits   int    `json:"visits"`
+	Versions int    `json:"versions"`
+	Type     string `json:"type,omitempty"` // Content-Type of the last capture
+}
+
+// Site describes a host for curators.
+type Site struct {
+	About    config.Site   `json:"about"`
+	Seeds    []SiteURI     `json:"seeds"`    // seeds, feeds and sitemaps of the configuration, at most 200
+	Settings []api.Setting `json:"settings"` // that a file sets
+	Hours    Hours         `json:"hours"`    // when its pages change
+}
+
+// Hours counts captured versions by the time of the week, in UTC.
+type Hours struct {
+	Counts   [7][24]int `json:"counts"` // by day, from Sunday, and hour
+	Captures int        `json:"captures"`
+	Since    *time.Time `json:"since,omitempty"` // the first that is counted
+}
+
+// SiteURI is a seed, feed or sitemap of a host.
+type SiteURI struct {
+	URI        string      `json:"uri"`
+	Kind       string      `json:"kind"`          // "front page", "section", "feed or sitemap"
+	About      config.Site `json:"about"`         // what the file says of the seed itself
+	Due        *time.Time  `json:"due,omitempty"` // next visit; absent if it is not in the store
+	LastVisit  *time.Time  `json:"last_visit,omitempty"`
+	LastChange *time.Time  `json:"last_change,omitempty"`
+	Wait       api.Seconds `json:"wait_seconds"`
+	Rate       float64     `json:"rate_per_day"` // estimated changes
+	Visits     int         `json:"visits"`
+	Versions   int         `json:"versions"`
+}
