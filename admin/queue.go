@@ -51,14 +51,14 @@ func queueRoutes() []Route {
 		},
 		{
 			Method: "POST", Path: api.Base + "/frontier/import", Needs: access.Operate,
-			Doc: "Imports URIs with their histories, at most 1000 in a request.", Body: api.Import{}, Answer: api.Imported{},
-			Serve: Served(func(w *Window, i api.Import) (api.Imported, error) {
+			Doc: "Imports URIs with their histories, at most 1000 in a request.", Body: api.Import{}, Answer: frontier.Imported{},
+			Serve: Served(func(w *Window, i api.Import) (frontier.Imported, error) {
 				if len(i.Entries) > maxImported {
-					return api.Imported{}, Fault("%d entries are too many; the maximum is %d", len(i.Entries), maxImported)
+					return frontier.Imported{}, Fault("%d entries are too many; the maximum is %d", len(i.Entries), maxImported)
 				}
 				done, err := w.o.Frontier.Import(w.o.Now(), i.Replace, i.Entries...)
 				w.o.Crawler.Wake()
-				return api.Imported(done), err
+				return done, err
 			}),
 		},
 		{
@@ -120,9 +120,7 @@ func (w *Window) order(o api.Order) (api.Ordered, error) {
 		return api.Ordered{}, err
 	}
 	w.o.Crawler.Wake()
-	return api.Ordered{
-		Matched: done.Matched, Changed: done.Changed, InProgress: done.InProgress, Next: string(next),
-	}, nil
+	return api.Ordered{Steered: done, Next: string(next)}, nil
 }
 
 // orderHosts executes an order for hosts.

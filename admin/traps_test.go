@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
@@ -32,10 +34,10 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 
 		list := get[api.Traps](w, "/api/v1/traps?host=NEWS.example")
 		want := api.Traps{Traps: []api.Trap{{
-			Host: "news.example", Kind: "repeats", Pattern: trap.Pattern, Why: trap.Why, Found: now.UTC(), Kept: 1,
+			Host: "news.example", Trap: spaces.Trap{Kind: spaces.Repeats, Pattern: trap.Pattern, Why: trap.Why, Found: now.UTC(), Kept: 1},
 			Examples: []string{inTrap}, Rule: trap.Rule(),
 		}}}
-		if diff := cmp.Diff(want, list); diff != "" {
+		if diff := cmp.Diff(want, list, cmpopts.IgnoreUnexported(spaces.Trap{})); diff != "" {
 			w.Errorf("the traps of a host (-want +got):\n%s", diff)
 		}
 		if all := get[api.Traps](w, "/api/v1/traps"); len(all.Traps) != 2 || all.More {
@@ -80,12 +82,12 @@ func TestPathsThatMayBeEndlessAreNamed(t *testing.T) {
 		w.Run(4 * time.Hour)
 
 		budgets := get[api.Traps](w, "/api/v1/traps?host=news.example").Budgets
-		if len(budgets) != 1 || budgets[0].Pattern != "/search?q" || budgets[0].Waiting < 10 || budgets[0].PutOff < budgets[0].Waiting {
+		if len(budgets) != 1 || budgets[0].Key != "/search?q" || budgets[0].Waiting < 10 || budgets[0].Held < budgets[0].Waiting {
 			w.Fatalf("budgets: %+v; want one of /search?q, with URIs that wait", budgets)
 		}
 		waiting := budgets[0].Waiting
-		if waiting+int64(budgets[0].Visited) != 60 {
-			w.Errorf("%d were visited and %d wait, want 60 together", budgets[0].Visited, waiting)
+		if waiting+int64(budgets[0].Visits) != 60 {
+			w.Errorf("%d were visited and %d wait, want 60 together", budgets[0].Visits, waiting)
 		}
 		for _, row := range get[api.Overdue](w, "/api/v1/overdue?by=host").Rows {
 			if row.Name == "news.example" && (len(row.Endless) != 1 || row.Endless[0].Path != "/search?q" || row.Endless[0].Waiting != waiting) {

@@ -144,14 +144,14 @@ func (d *jsonDigest) UnmarshalText(b []byte) error {
 // IsZero reports whether there is no digest.
 func (d jsonDigest) IsZero() bool { return digest.Digest(d).IsZero() }
 
-// Imported is the result of importing entries.
+// Imported is the result of an import.
 type Imported struct {
-	New        int // became known
-	Known      int // were known, and did not change
-	Replaced   int // were known, and were replaced by the entry
-	InProgress int // were not replaced because they are being visited
-	Refused    int // their host or folder is full
-	Foreign    int // their hosts belong to other stores of the crawl: import them there
+	New        int `json:"new"`
+	Known      int `json:"known"` // not changed
+	Replaced   int `json:"replaced"`
+	InProgress int `json:"in_progress"` // not replaced because they are being visited
+	Refused    int `json:"refused"`     // their host has its maximum number of URIs
+	Foreign    int `json:"foreign"`     // their hosts belong to other nodes of the cluster
 }
 
 // Plus returns the sum of two results.

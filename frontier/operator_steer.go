@@ -57,9 +57,9 @@ func (a Action) check() error {
 
 // Steered is the result of an action on selected URIs.
 type Steered struct {
-	Matched    int64 // were selected
-	Changed    int64 // were changed
-	InProgress int64 // were not changed because they are being visited; the end of the visit would undo the change
+	Matched    int64 `json:"matched"`
+	Changed    int64 `json:"changed"`
+	InProgress int64 `json:"in_progress"` // not changed because they are being visited
 }
 
 // Plus returns the sum of two results.

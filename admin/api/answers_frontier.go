@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -43,10 +44,8 @@ type Order struct {
 
 // Ordered is the result of an order for some dozens of URIs. The rest starts at Next.
 type Ordered struct {
-	Matched    int64  `json:"matched"`
-	Changed    int64  `json:"changed"`
-	InProgress int64  `json:"in_progress"` // not changed because they are being visited
-	Next       string `json:"next"`
+	frontier.Steered
+	Next string `json:"next"`
 }
 
 // HostOrder is an order for hosts.
@@ -66,16 +65,6 @@ type HostsOrdered struct {
 type Import struct {
 	Replace bool             `json:"replace,omitempty"` // replace known URIs
 	Entries []frontier.Entry `json:"entries"`
-}
-
-// Imported is the result of an import.
-type Imported struct {
-	New        int `json:"new"`
-	Known      int `json:"known"` // not changed
-	Replaced   int `json:"replaced"`
-	InProgress int `json:"in_progress"` // not replaced because they are being visited
-	Refused    int `json:"refused"`     // their host has its maximum number of URIs
-	Foreign    int `json:"foreign"`     // their hosts belong to other nodes of the cluster
 }
 
 // Why explains the state of a URI and its next visit.
@@ -134,30 +123,20 @@ type Traps struct {
 
 // Budget is a path with parameters that may be an endless space, and has a budget until that is clear.
 type Budget struct {
-	Host     string   `json:"host"`
-	Pattern  string   `json:"pattern"`   // path and names of parameters
-	Visited  int      `json:"visited"`   // first visits of pages that were found on pages of the same path
-	SomeNew  int      `json:"with_news"` // pages among them that had something new
-	Allowed  int      `json:"allowed"`   // first visits that it may have now
-	PutOff   int64    `json:"deferred"`  // times that a URI had to wait
-	Waiting  int64    `json:"waiting"`   // known URIs that were never visited
+	Host string `json:"host"`
+	spaces.Pattern
+	Waiting  int64    `json:"waiting"` // known URIs that were never visited
 	Examples []string `json:"examples"`
 }
 
 // Trap is a part of a host with endless URIs, which is kept out of the crawl.
 type Trap struct {
-	Host      string    `json:"host"`
-	Kind      string    `json:"kind"`
-	Pattern   string    `json:"pattern"`  // regular expression for URIs; for soft404 the digest of the page
-	Why       string    `json:"why"`      // evidence
-	Found     time.Time `json:"found"`    // when it became certain
-	Visited   int       `json:"visited"`  // pages that were visited before
-	Kept      int64     `json:"kept_out"` // URIs that were kept out so far
-	Released  bool      `json:"released"`
-	Examples  []string  `json:"examples"`
-	Rule      string    `json:"rule,omitempty"`       // lines for the host file that would keep it out permanently
-	FreeFrom  string    `json:"free_from,omitempty"`  // for a calendar: first day outside of the trap
-	FreeUntil string    `json:"free_until,omitempty"` // last day outside of the trap
+	Host string `json:"host"`
+	spaces.Trap
+	Examples  []string `json:"examples"`
+	Rule      string   `json:"rule,omitempty"`       // lines for the host file that would keep it out permanently
+	FreeFrom  string   `json:"free_from,omitempty"`  // for a calendar: first day outside of the trap
+	FreeUntil string   `json:"free_until,omitempty"` // last day outside of the trap
 }
 
 // TrapRelease is an order to release a trap.

@@ -406,14 +406,12 @@ func (c *Client) Steer(
 	done, err := post[Ordered](ctx, c, "/frontier/steer", Order{
 		Select: selectOf(s, from), All: s.IsAll(), Verb: string(a.Verb), Due: Moment(a.Due), Spread: Seconds(a.Spread),
 	})
-	return frontier.Steered{Matched: done.Matched, Changed: done.Changed, InProgress: done.InProgress},
-		frontier.Cursor(done.Next), err
+	return done.Steered, frontier.Cursor(done.Next), err
 }
 
 // Import imports at most 1000 URIs with their histories; see [frontier.Frontier.Import].
 func (c *Client) Import(ctx context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error) {
-	done, err := post[Imported](ctx, c, "/frontier/import", Import{Replace: replace, Entries: entries})
-	return frontier.Imported(done), err
+	return post[frontier.Imported](ctx, c, "/frontier/import", Import{Replace: replace, Entries: entries})
 }
 
 // SteerHosts executes an action on the hosts that match a pattern; see [frontier.Frontier.SteerHosts].

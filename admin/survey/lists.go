@@ -170,8 +170,7 @@ func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host, count func()
 				return errEnough
 			}
 			out.Budgets = append(out.Budgets, api.Budget{
-				Host: string(h), Pattern: p.Key, Visited: p.Visits, SomeNew: p.Rich, Allowed: p.Allowance, PutOff: p.Held,
-				Examples: append([]string{}, p.Examples...),
+				Host: string(h), Pattern: p, Examples: append([]string{}, p.Examples...),
 			})
 		}
 		return nil
@@ -182,7 +181,7 @@ func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host, count func()
 	waiting, err := count()
 	for i := range out.Budgets {
 		b := &out.Budgets[i]
-		if p := waiting[uri.Host(b.Host)][b.Pattern]; p != nil {
+		if p := waiting[uri.Host(b.Host)][b.Key]; p != nil {
 			b.Waiting = p.Waiting
 		}
 	}
@@ -190,11 +189,7 @@ func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host, count func()
 }
 
 func trapOf(h uri.Host, t spaces.Trap) api.Trap {
-	out := api.Trap{
-		Host: string(h),
-		Kind: t.Kind.String(), Pattern: t.Pattern, Why: t.Why, Found: t.Found, Visited: t.Visited, Kept: t.Kept,
-		Released: t.Released, Examples: append([]string{}, t.Examples...), Rule: t.Rule(),
-	}
+	out := api.Trap{Host: string(h), Trap: t, Examples: append([]string{}, t.Examples...), Rule: t.Rule()}
 	if t.Kind == spaces.Calendar && t.From != 0 {
 		day := func(n int) string { return time.Unix(int64(n)*24*60*60, 0).UTC().Format(time.DateOnly) }
 		out.FreeFrom, out.FreeUntil = day(t.From), day(t.To)

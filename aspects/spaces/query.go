@@ -335,14 +335,14 @@ func (s *state) list(us []uri.URI) (refuted []Trap, changed bool) {
 	return refuted, changed
 }
 
-// Pattern is a pattern of a host that uses a budget.
+// Pattern is a pattern of a host that uses a budget. In JSON it is part of an answer of the API.
 type Pattern struct {
-	Key       string // path and names of parameters
-	Visits    int    // first visits of its pages
-	Rich      int    // of these, pages that had something new
-	Allowance int
-	Held      int64 // times that a URI was put off
-	Examples  []string
+	Key       string   `json:"pattern"`   // path and names of parameters
+	Visits    int      `json:"visited"`   // first visits of pages that were found on pages of the same path
+	Rich      int      `json:"with_news"` // pages among them that had something new
+	Allowance int      `json:"allowed"`   // first visits that it may have now
+	Held      int64    `json:"deferred"`  // times that a URI had to wait
+	Examples  []string `json:"-"`
 }
 
 // shortWait and longWait bound how long a URI waits for a budget.

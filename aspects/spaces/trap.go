@@ -3,6 +3,7 @@ package spaces
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,24 @@ func (k Kind) String() string {
 	return words[k]
 }
 
+// MarshalText returns the word for a kind, as JSON has it; empty for no kind. Rows have the number.
+func (k Kind) MarshalText() ([]byte, error) {
+	if k == 0 {
+		return nil, nil
+	}
+	return []byte(k.String()), nil
+}
+
+// UnmarshalText reads the word for a kind.
+func (k *Kind) UnmarshalText(word []byte) error {
+	i := slices.Index(words[:], string(word))
+	if i < 0 {
+		return fmt.Errorf("unknown kind of trap %q", word)
+	}
+	*k = Kind(i)
+	return nil
+}
+
 // detectors lists what looks for traps on each page that is HTML. A detector returns the family that it has changed,
 // and the trap if it is certain now.
 var detectors = []func(*state, Page) (*family, *Trap){
@@ -54,28 +73,30 @@ const (
 	SoftPaths     = 8
 )
 
-// Trap is a part of a host that is kept out of the crawl. It is part of a row: keys are only ever added.
+// Trap is a part of a host that is kept out of the crawl. It is part of a row: keys are only ever added. In JSON it is
+// part of an answer of the API. It is released by the curator, or because it was refuted.
 type Trap struct {
-	Kind Kind `cbor:"1,keyasint"`
-	// Pattern is a regular expression that is looked for in a whole URI. For SoftNotFound it is the digest of the page.
-	Pattern  string    `cbor:"2,keyasint"`
-	Why      string    `cbor:"3,keyasint,omitempty"` // what was seen
-	Examples []string  `cbor:"4,keyasint,omitempty"` // some of its URIs
-	Found    time.Time `cbor:"5,keyasint"`           // when it became certain
-	Visited  int       `cbor:"6,keyasint,omitempty"` // pages of the family that were visited before
-	Kept     int64     `cbor:"7,keyasint,omitempty"` // URIs that were kept out so far
-	Released bool      `cbor:"8,keyasint,omitempty"` // by the curator, or because it was refuted
+	Kind Kind `cbor:"1,keyasint" json:"kind"`
+
+	Pattern string `cbor:"2,keyasint" json:"pattern"` // regular expression for URIs; for soft404 the digest of the page
+
+	Why      string    `cbor:"3,keyasint,omitempty" json:"why"`      // evidence
+	Examples []string  `cbor:"4,keyasint,omitempty" json:"-"`        // some of its URIs
+	Found    time.Time `cbor:"5,keyasint" json:"found"`              // when it became certain
+	Visited  int       `cbor:"6,keyasint,omitempty" json:"visited"`  // pages that were visited before
+	Kept     int64     `cbor:"7,keyasint,omitempty" json:"kept_out"` // URIs that were kept out so far
+	Released bool      `cbor:"8,keyasint,omitempty" json:"released"`
 
 	// Suspect says that the trap is not certain, so that a URI has to wait until it is either certain or refuted. Only
 	// [Store.Judge] returns such traps.
-	Suspect bool `cbor:"-"`
+	Suspect bool `cbor:"-" json:"-"`
 	// From and To are the first and the last day of a calendar that are outside of the trap, in days since 1970.
-	From int `cbor:"9,keyasint,omitempty"`
-	To   int `cbor:"10,keyasint,omitempty"`
+	From int `cbor:"9,keyasint,omitempty" json:"-"`
+	To   int `cbor:"10,keyasint,omitempty" json:"-"`
 	// Parameter is the name of a Parameter trap; one of the path begins with a semicolon. Space is the path and the names
 	// of parameters of a Query trap.
-	Parameter string `cbor:"11,keyasint,omitempty"`
-	Space     string `cbor:"12,keyasint,omitempty"`
+	Parameter string `cbor:"11,keyasint,omitempty" json:"-"`
+	Space     string `cbor:"12,keyasint,omitempty" json:"-"`
 
 	match *regexp.Regexp // nil for SoftNotFound
 }

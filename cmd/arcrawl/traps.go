@@ -111,8 +111,8 @@ func showTraps(out io.Writer, list api.Traps) error {
 	for _, b := range list.Budgets {
 		_, err := fmt.Fprintf(out, "%s: may be endless: %s\n  visited   %s, %d of them with something new\n"+
 			"  allowed   %s now; URIs were put off %s, and %s for the first visit\n  example   %s\n",
-			b.Host, b.Pattern, human.Count(b.Visited, "page"), b.SomeNew, human.Count(b.Allowed, "first visit"),
-			human.Count(b.PutOff, "time"), waits(b.Waiting), strings.Join(b.Examples, "\n  example   "))
+			b.Host, b.Key, human.Count(b.Visits, "page"), b.Rich, human.Count(b.Allowance, "first visit"),
+			human.Count(b.Held, "time"), waits(b.Waiting), strings.Join(b.Examples, "\n  example   "))
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func printTrap(out io.Writer, t api.Trap) error {
 	if t.FreeFrom != "" {
 		fmt.Fprintf(&b, "  but not   dates from %s to %s, and this month\n", t.FreeFrom, t.FreeUntil)
 	}
-	if t.Kind != spaces.Session.String() && t.Kind != spaces.Parameter.String() {
+	if t.Kind != spaces.Session && t.Kind != spaces.Parameter {
 		fmt.Fprintf(&b, "  kept out  %s\n", human.Count(t.Kept, "URI"))
 	}
 	for _, e := range t.Examples {

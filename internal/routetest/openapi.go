@@ -2,6 +2,7 @@
 package routetest
 
 import (
+	"encoding"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -148,6 +149,9 @@ func (d describer) schema(t reflect.Type) object {
 	case reflect.TypeFor[time.Time]():
 		return object{"type": "string", "format": "date-time"}
 	}
+	if t.Kind() != reflect.Pointer && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		return object{"type": "string"}
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return d.schema(t.Elem())
@@ -180,7 +184,7 @@ func (d describer) fields(t reflect.Type) object {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" {
+		if name == "-" || !f.IsExported() {
 			continue
 		}
 		if f.Anonymous && name == "" { // its fields are those of t
