@@ -26,53 +26,6 @@ func DayRow(day, host string, d evaluators.Captured) api.DayRow {
 	return r
 }
 
-// capturedIn returns what a row was made of.
-func capturedIn(r api.DayRow) evaluators.Captured {
-	return evaluators.Captured{
-		Requests: r.Requests, Seen: r.Seen, Missed: max(r.Versions-float64(r.Seen), 0), Fewer: r.Fewer, More: r.More,
-	}
-}
-
-// JoinDays returns the report of a whole crawl from the reports of its parts. A host that has moved may be in several.
-func JoinDays(parts []api.DayReport) api.DayReport {
-	out := api.DayReport{Pace: []api.HostPace{}}
-	var all evaluators.Captured
-	type key struct{ host, day string }
-	sums := map[key]evaluators.Captured{}
-	add := func(list []api.DayRow) {
-		for _, r := range list {
-			at := key{r.Host, r.Day}
-			sums[at] = sums[at].Plus(capturedIn(r))
-		}
-	}
-	for _, p := range parts {
-		all, out.More = all.Plus(capturedIn(p.All)), out.More || p.More
-		add(p.Days)
-		add(p.Hosts)
-		add(p.Rows)
-		out.Pace = append(out.Pace, p.Pace...)
-	}
-	out.All, out.Days, out.Hosts, out.Rows = DayRow("", "", all), []api.DayRow{}, []api.DayRow{}, []api.DayRow{}
-	for at, sum := range sums {
-		list := &out.Rows
-		switch {
-		case at.host == "":
-			list = &out.Days
-		case at.day == "":
-			list = &out.Hosts
-		}
-		*list = append(*list, DayRow(at.day, at.host, sum))
-	}
-	SortDayRows(out.Rows)
-	sortSums(&out)
-	if len(out.Rows) > maxDayRows {
-		out.Rows, out.More = out.Rows[:maxDayRows], true
-	}
-	SortPace(out.Pace)
-	out.Pace = out.Pace[:min(len(out.Pace), MaxDayHosts)]
-	return out
-}
-
 // SortPace sorts hosts that are below their targets, most lost versions first.
 func SortPace(list []api.HostPace) {
 	slices.SortFunc(list, func(a, b api.HostPace) int {
@@ -83,8 +36,8 @@ func SortPace(list []api.HostPace) {
 // MaxDayHosts is the maximum number of hosts in a report.
 const MaxDayHosts = 1000
 
-// maxDayRows is the maximum number of rows in a report.
-const maxDayRows = 10_000
+// MaxDayRows is the maximum number of rows in a report.
+const MaxDayRows = 10_000
 
 // DayTally adds up days of hosts. Its zero value is empty.
 type DayTally struct {
@@ -104,7 +57,7 @@ func (t *DayTally) Add(host, day string, d evaluators.Day) {
 	d.Versions = max(d.Versions, float64(d.Seen))
 	t.days[day] = t.days[day].Plus(d.Captured())
 	t.hosts[host] = t.hosts[host].Plus(d)
-	if t.more = t.more || len(t.rows) >= maxDayRows; !t.more && !t.brief {
+	if t.more = t.more || len(t.rows) >= MaxDayRows; !t.more && !t.brief {
 		t.rows = append(t.rows, DayRow(day, host, d.Captured()))
 	}
 }
@@ -123,15 +76,15 @@ func (t *DayTally) Report() api.DayReport {
 		out.Hosts = append(out.Hosts, DayRow("", host, d.Captured()))
 	}
 	out.All = DayRow("", "", all)
-	sortSums(&out)
+	SortSums(&out)
 	if out.Rows == nil {
 		out.Rows = []api.DayRow{}
 	}
 	return out
 }
 
-// sortSums sorts the days of a report, and its hosts, of which only the first are kept.
-func sortSums(out *api.DayReport) {
+// SortSums sorts the days of a report, and its hosts, of which only the first are kept.
+func SortSums(out *api.DayReport) {
 	slices.SortFunc(out.Days, func(a, b api.DayRow) int { return cmp.Compare(a.Day, b.Day) })
 	slices.SortFunc(out.Hosts, func(a, b api.DayRow) int {
 		return cmp.Or(cmp.Compare(b.Versions-float64(b.Seen), a.Versions-float64(a.Seen)), cmp.Compare(a.Host, b.Host))
