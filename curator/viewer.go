@@ -54,7 +54,7 @@ func (v *viewer) serve(d *daemon.Daemon, l net.Listener) error {
 	}
 	d.Serve(l, replay.New(replay.Options{
 		Archive: v.catalog.Archive, Engine: c.ReplayAssets, Tickets: v.catalog.Tickets, Now: d.Now, Log: log,
-		Names: o.TicketNames,
+		Names: func() []string { return replay.Holders(o) },
 	}))
 	log.Info().Str("at", v.catalog.Site.Listen).Msg("serving archived versions to the dashboard")
 	return nil

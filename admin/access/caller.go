@@ -26,33 +26,6 @@ type Caller struct {
 	Role Role
 }
 
-// proxyTicket is the name in tickets of users whom a proxy names. No token and no user is called so.
-const proxyTicket = "users of the proxy"
-
-// Ticket returns the name for which the caller gets tickets.
-func (c Caller) Ticket() string {
-	if c.Way == ByProxy {
-		return proxyTicket
-	}
-	return c.Name
-}
-
-// TicketNames returns the names for which tickets are valid: of tokens and users, "" for users of the socket, and the
-// one of users whom a proxy names.
-func (o Options) TicketNames() []string {
-	names := []string{""}
-	for _, t := range o.Tokens() {
-		names = append(names, t.Name)
-	}
-	for _, u := range o.users() {
-		names = append(names, u.Name)
-	}
-	if o.Proxy.Header != "" {
-		names = append(names, proxyTicket)
-	}
-	return names
-}
-
 type (
 	peerKey   struct{}
 	callerKey struct{}

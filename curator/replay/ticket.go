@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/arcrawl/arcrawl/admin/access"
 )
 
 // A ticket is valid until the end of the period after the one in which it was issued.
@@ -49,4 +51,31 @@ func (t Tickets) code(name string, expires int64) string {
 	sum := hmac.New(sha256.New, t.key)
 	sum.Write([]byte(strconv.FormatInt(expires, 16) + "\n" + name))
 	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// proxyHolder is the name in tickets of users whom a proxy names. No token and no user is called so.
+const proxyHolder = "users of the proxy"
+
+// holder returns the name for which a caller gets tickets.
+func holder(c access.Caller) string {
+	if c.Way == access.ByProxy {
+		return proxyHolder
+	}
+	return c.Name
+}
+
+// Holders returns the names for which tickets are valid: of tokens and users, "" for users of the socket, and the one
+// of users whom a proxy names.
+func Holders(o access.Options) []string {
+	names := []string{""}
+	for _, t := range o.Tokens() {
+		names = append(names, t.Name)
+	}
+	for _, u := range o.Users() {
+		names = append(names, u.Name)
+	}
+	if o.Proxy.Header != "" {
+		names = append(names, proxyHolder)
+	}
+	return names
 }

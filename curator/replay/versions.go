@@ -127,7 +127,7 @@ func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (Vi
 		out.Problem = problem
 		return out, nil
 	}
-	ticket := c.Tickets.Issue(access.CallerOf(r.Context()).Ticket(), now)
+	ticket := c.Tickets.Issue(holder(access.CallerOf(r.Context())), now)
 	out.Frame = origin + "/open/" + ticket + "/" + out.Version.At + "/" + out.URI
 	return out, nil
 }
