@@ -85,7 +85,7 @@ func (w *Window) restorePause(now time.Time) error {
 
 // reload loads the configuration again.
 func (w *Window) reload(o api.ReloadOrder) (api.Reloaded, error) {
-	out := api.Reloaded{DryRun: o.DryRun, Faults: []api.Fault{}}
+	out := api.Reloaded{DryRun: o.DryRun, Faults: []config.Fault{}}
 	var p whatif.Plan
 	var err error
 	if s := o.Staged; s != nil {
@@ -96,10 +96,10 @@ func (w *Window) reload(o api.ReloadOrder) (api.Reloaded, error) {
 	}
 	var faults config.Faults
 	if errors.As(err, &faults) {
-		out.Faults = api.Faults(faults)
+		out.Faults = append([]config.Fault{}, faults...)
 		return out, nil
 	}
-	out.Taken, out.Plan = err == nil && !out.DryRun, api.PlanOf(p)
+	out.Taken, out.Plan = err == nil && !out.DryRun, p
 	return out, err
 }
 

@@ -115,7 +115,7 @@ func (w *Window) config() api.Config {
 	l := w.o.Config()
 	return api.Config{
 		Path: l.Config.Path, Digest: l.Config.Digest, Loaded: l.At.UTC(), Tried: api.Moment(l.Tried),
-		Faults: api.Faults(l.Faults), Warnings: api.Faults(l.Warnings),
+		Faults: append([]config.Fault{}, l.Faults...), Warnings: append([]config.Fault{}, l.Warnings...),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/admin/survey"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // The maximum numbers of rows in an answer, as of one shard.
@@ -237,8 +238,8 @@ func joinMaps(_ *joining, all []map[string]string, _ []int) map[string]string {
 }
 
 // differentFaults returns each fault once.
-func differentFaults(_ *joining, all [][]api.Fault, _ []int) []api.Fault {
-	out := []api.Fault{}
+func differentFaults(_ *joining, all [][]config.Fault, _ []int) []config.Fault {
+	out := []config.Fault{}
 	for _, f := range concat(all) {
 		if !slices.Contains(out, f) {
 			out = append(out, f)
@@ -250,7 +251,7 @@ func differentFaults(_ *joining, all [][]api.Fault, _ []int) []api.Fault {
 // joinWarnings returns the warnings about the configuration in force. A host file applies to nothing only if no shard
 // knows such a host, so a warning must be of all shards that have this configuration.
 func joinWarnings(_ *joining, all []api.Config, _ []int) (api.Config, error) {
-	out := api.Config{Warnings: []api.Fault{}}
+	out := api.Config{Warnings: []config.Fault{}}
 	of, warned := map[string]int{}, map[string]int{}
 	for _, p := range all {
 		of[p.Digest]++

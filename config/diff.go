@@ -11,13 +11,15 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// KeyChange is a key with different values in two configurations.
+// KeyChange is a key with a changed value.
 type KeyChange struct {
-	Host   uri.Host `json:"host,omitempty"` // whose file sets it; "" = the main file
+	// Values are TOML; "" if there is none. Origin is "default" if no file sets the new value.
+
+	Host   uri.Host `json:"host,omitempty"` // host of the file; empty for the main file
 	Key    string   `json:"key"`
-	Before string   `json:"before"`           // as TOML; "" if there was none
-	After  string   `json:"after"`            // as TOML; "" if there is none
-	Origin string   `json:"origin,omitempty"` // file:line of the new value; "default" if no file sets it
+	Before string   `json:"before"`
+	After  string   `json:"after"`
+	Origin string   `json:"origin,omitempty"` // file and line
 }
 
 // String returns one line.

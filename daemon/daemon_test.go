@@ -98,7 +98,7 @@ func TestAChangedHostFileIsReadAgain(t *testing.T) {
 	archivetest.Must(t, err)
 	var got []string
 	for _, w := range status.Config.Warnings {
-		got = append(got, config.Fault(w).String())
+		got = append(got, w.String())
 	}
 	if len(want) != 2 || !slices.Equal(got, want) {
 		t.Errorf("the status has the warnings\n%s\nand check\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -213,23 +213,12 @@ type WARCFile struct {
 
 // Config is the configuration in force.
 type Config struct {
-	Path     string     `json:"path" join:"first"`
-	Digest   string     `json:"digest" join:"first"`
-	Loaded   time.Time  `json:"loaded" join:"max"`
-	Tried    *time.Time `json:"last_reload,omitempty" join:"max"` // the last reload
-	Faults   []Fault    `json:"faults" join:"faults"`             // why that reload failed; empty if it succeeded
-	Warnings []Fault    `json:"warnings" join:"warnings"`         // about the configuration in force
-}
-
-// Fault is one fault of a configuration file.
-type Fault struct {
-	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
-	Key     string `json:"key,omitempty"`
-	Value   string `json:"value,omitempty"`
-	Problem string `json:"problem"`
-	Remedy  string `json:"remedy,omitempty"`
+	Path     string         `json:"path" join:"first"`
+	Digest   string         `json:"digest" join:"first"`
+	Loaded   time.Time      `json:"loaded" join:"max"`
+	Tried    *time.Time     `json:"last_reload,omitempty" join:"max"` // the last reload
+	Faults   []config.Fault `json:"faults" join:"faults"`             // why that reload failed; empty if it succeeded
+	Warnings []config.Fault `json:"warnings" join:"warnings"`         // about the configuration in force
 }
 
 // Hosts is a page of the list of hosts.
@@ -419,15 +408,6 @@ func Moment(t time.Time) *time.Time {
 	}
 	t = t.UTC()
 	return &t
-}
-
-// Faults converts faults for the API.
-func Faults(list []config.Fault) []Fault {
-	out := make([]Fault, len(list))
-	for i, f := range list {
-		out[i] = Fault(f)
-	}
-	return out
 }
 
 // Rendering says what the browsers did since the start of the daemon.

@@ -97,7 +97,7 @@ func canonChanges(ctx context.Context, c, before *config.Config, out io.Writer) 
 			return &n
 		}
 	}
-	found, err := cli.FromStore(ctx, c, func(f *frontier.Frontier) (whatif.ChangedNames, error) {
+	found, err := cli.FromStore(ctx, c, func(f *frontier.Frontier) (whatif.Names, error) {
 		return whatif.NameChanges(f.Each, rules(before), rules(c), maxNameExamples)
 	})
 	if err != nil {

@@ -65,11 +65,11 @@ func checkFiles(cmd *cobra.Command, path string, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, w := range result.warnings {
+	for _, w := range result.Warnings {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 	}
 	with := ""
-	if n := len(result.warnings); n > 0 {
+	if n := len(result.Warnings); n > 0 {
 		with = "; " + human.Count(n, "warning")
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s%s\n", what,
@@ -79,13 +79,11 @@ func checkFiles(cmd *cobra.Command, path string, asJSON bool) (err error) {
 
 // checkResult is the result of check.
 type checkResult struct {
-	Usable   bool        `json:"usable"`
-	Seeds    int         `json:"seeds"`
-	Digest   string      `json:"digest,omitempty"`
-	Faults   []api.Fault `json:"faults"`
-	Warnings []api.Fault `json:"warnings"`
-
-	warnings []config.Fault
+	Usable   bool           `json:"usable"`
+	Seeds    int            `json:"seeds"`
+	Digest   string         `json:"digest,omitempty"`
+	Faults   []config.Fault `json:"faults"`
+	Warnings []config.Fault `json:"warnings"`
 }
 
 // checkConfig loads the configuration and collects its warnings. The error lists the faults of an invalid
@@ -96,9 +94,8 @@ func checkConfig(ctx context.Context, path string) (checkResult, error) {
 		return resultOf(nil, err, nil)
 	}
 	result, err := resultOf(c, nil, knownHosts(ctx, c.Admin))
-	result.warnings = append(result.warnings, vanishedSeeds(ctx, c)...)
-	result.warnings = append(result.warnings, checkWings(c)...)
-	result.Warnings = api.Faults(result.warnings)
+	result.Warnings = append(result.Warnings, vanishedSeeds(ctx, c)...)
+	result.Warnings = append(result.Warnings, checkWings(c)...)
 	return result, err
 }
 
@@ -107,12 +104,11 @@ func resultOf(c *config.Config, err error, knows func(pattern string) bool) (che
 	if err != nil {
 		var faults config.Faults
 		errors.As(err, &faults)
-		return checkResult{Faults: api.Faults(faults), Warnings: []api.Fault{}}, err
+		return checkResult{Faults: append([]config.Fault{}, faults...), Warnings: []config.Fault{}}, err
 	}
-	warnings := c.Doubts(time.Now(), knows)
 	return checkResult{
-		Usable: true, Seeds: len(c.Seeds), Digest: c.Digest, Faults: []api.Fault{},
-		Warnings: api.Faults(warnings), warnings: warnings,
+		Usable: true, Seeds: len(c.Seeds), Digest: c.Digest, Faults: []config.Fault{},
+		Warnings: append([]config.Fault{}, c.Doubts(time.Now(), knows)...),
 	}, nil
 }
 

@@ -221,7 +221,7 @@ func showConfigLine(out io.Writer, c api.Config) error {
 	fmt.Fprintf(out, "          the configuration of %s has %s and is not in force:\n", c.Tried.Local().Format(time.DateTime),
 		human.Count(len(c.Faults), "fault"))
 	for _, f := range c.Faults {
-		fmt.Fprintf(out, "          %s\n", config.Fault(f))
+		fmt.Fprintf(out, "          %s\n", f)
 	}
 	return nil
 }

@@ -12,15 +12,19 @@ import (
 // maxFaults bounds the faults of one file, so that a file of the wrong kind does not flood the terminal.
 const maxFaults = 100
 
-// Fault is a mistake in a configuration file, or something odd in it if it is a warning.
+// Fault is one fault of a configuration file.
 type Fault struct {
-	File    string // as the operator named it: the path of the main file, or one relative to it
-	Line    int    // from 1; 0 for a fault of the whole file
-	Column  int    // in characters, from 1; 0 if Line is 0
-	Key     string // table and key, "wait.min"; "" if no key is at fault
-	Value   string // the value as TOML, shortened; "" if no value is at fault
-	Problem string // what is wrong
-	Remedy  string // what to do
+	// It may be something odd, which is a warning. The file is named as the operator does: by the path of the main file,
+	// or relative to it. Line and column are 0 for a fault of the whole file; columns are in characters. Key is
+	// "wait.min". The value is TOML, shortened.
+
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Key     string `json:"key,omitempty"`
+	Value   string `json:"value,omitempty"`
+	Problem string `json:"problem"`
+	Remedy  string `json:"remedy,omitempty"`
 }
 
 // String returns one line: `hosts.d/www.news.example.toml:7:9: wait.min: "5" has no unit; write "5s", "5m" or "5h"`.

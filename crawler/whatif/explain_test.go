@@ -185,12 +185,12 @@ func TestNameChangesFindsMergesAndSplits(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		before, after *uri.Naming
-		want          whatif.ChangedNames
+		want          whatif.Names
 	}{
-		{"no change", heritrix, heritrix, whatif.ChangedNames{}},
-		{"first rules", nil, heritrix, whatif.ChangedNames{Hosts: 1, URIs: 5, Merged: 1}},
-		{"no more rules", drop, nil, whatif.ChangedNames{Hosts: 1, URIs: 5, Parted: 1}},
-		{"other rules", heritrix, drop, whatif.ChangedNames{Hosts: 1, URIs: 5, Merged: 1, Parted: 1}},
+		{"no change", heritrix, heritrix, whatif.Names{}},
+		{"first rules", nil, heritrix, whatif.Names{Hosts: 1, URIs: 5, Merged: 1}},
+		{"no more rules", drop, nil, whatif.Names{Hosts: 1, URIs: 5, Parted: 1}},
+		{"other rules", heritrix, drop, whatif.Names{Hosts: 1, URIs: 5, Merged: 1, Parted: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -198,7 +198,7 @@ func TestNameChangesFindsMergesAndSplits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(whatif.ChangedNames{}, "Merges", "Splits")); diff != "" {
+			if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(whatif.Names{}, "Merges", "Splits")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if len(got.Merges) != got.Merged || len(got.Splits) != got.Parted {

@@ -11,17 +11,23 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// NameChange is a pair of known URIs that other naming rules merge or split.
+// NameChange is a pair of URIs that get the same name, or no longer share one.
 type NameChange struct {
-	A, B uri.URI
-	Name string // the name that both would have after a merge, or had before a split
+	A    uri.URI `json:"uri"`
+	B    uri.URI `json:"other"`
+	Name string  `json:"name"` // the common name
 }
 
-// ChangedNames is the effect of other naming rules on the known URIs.
-type ChangedNames struct {
-	Hosts, URIs    int          // whose rules change
-	Merged, Parted int          // URIs that share a name with another one only afterwards, and only before
-	Merges, Splits []NameChange // examples
+// Names is the effect of changed name rules on known URIs. It is absent if no rule changed.
+type Names struct {
+	Hosts    int          `json:"hosts"`    // with changed rules
+	URIs     int          `json:"uris"`     // on these hosts
+	Merged   int          `json:"merged"`   // get the name of another URI
+	Parted   int          `json:"split"`    // no longer share a name with another URI
+	Complete bool         `json:"complete"` // false: not all URIs were checked
+	Merges   []NameChange `json:"merges"`   // examples
+	Splits   []NameChange `json:"splits"`
+	Text     string       `json:"text"`
 }
 
 // NameChanges returns which known URIs would be merged, and which would be split, if the naming rules of hosts changed.
@@ -31,8 +37,8 @@ type ChangedNames struct {
 // URIs.
 func NameChanges(
 	each func(func(frontier.Record) error) error, before, after func(uri.Host) *uri.Naming, examples int,
-) (ChangedNames, error) {
-	var changed ChangedNames
+) (Names, error) {
+	changed := Names{Merges: []NameChange{}, Splits: []NameChange{}}
 	hosts := map[uri.Host]bool{} // whether the rules change
 	firstBefore, firstAfter := map[nameSum]uri.URI{}, map[nameSum]uri.URI{}
 	err := each(func(r frontier.Record) error {
@@ -92,15 +98,8 @@ const (
 	maxNameExamples = 10
 )
 
-// PlannedNames is the effect of changed naming rules on the known URIs.
-type PlannedNames struct {
-	ChangedNames
-	// Complete is false if the search ended at a bound of URIs or time. arcrawl canon --changes has no such bound.
-	Complete bool
-}
-
 // String returns a line for people.
-func (n PlannedNames) String() string {
+func (n Names) String() string {
 	incomplete := ""
 	if !n.Complete {
 		incomplete = " or more; this plan did not look at all URIs, arcrawl canon --changes does"
@@ -146,6 +145,8 @@ func (p *planner) planNames() error {
 		}
 		return nil
 	}, before, after, maxNameExamples)
-	p.plan.Names = &PlannedNames{ChangedNames: names, Complete: complete}
+	names.Complete = complete
+	names.Text = names.String()
+	p.plan.Names = &names
 	return err
 }

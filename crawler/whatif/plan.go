@@ -22,44 +22,36 @@ const (
 
 // Plan is the effect of a new configuration.
 type Plan struct {
-	Changes []config.KeyChange `json:"changes"`        // in force at once, for the next visits
-	More    int                `json:"more,omitempty"` // changes that are not listed
-	// AtRestart are changed keys that take effect only when the daemon starts again.
-	AtRestart []config.KeyChange `json:"at_restart,omitempty"`
+	Changes   []config.KeyChange `json:"changes"` // apply from the next visit on, at most 1000
+	More      int                `json:"more"`    // number of further changes
+	AtRestart []config.KeyChange `json:"at_restart"`
 
-	SeedsAdded   []string `json:"seeds_added,omitempty"`
-	SeedsRemoved []string `json:"seeds_removed,omitempty"` // URIs that descend from them stay in the store, out of scope
-	MoreSeeds    int      `json:"more_seeds,omitempty"`    // added or removed, and not listed
+	SeedsAdded   []string `json:"seeds_added"`
+	SeedsRemoved []string `json:"seeds_removed"`
 
-	// DueNow is the number of URIs that become due at once: new seeds. Nothing else is visited sooner.
-	DueNow int64 `json:"due_now"`
+	DueNow   int64      `json:"due_now"` // URIs that become due now
+	Held     []uri.Host `json:"held"`    // hosts that are held because their files have faults
+	Released []uri.Host `json:"released"`
+	Load     []HostLoad `json:"load"`          // load of the affected hosts
+	Complete bool       `json:"load_complete"` // false: more hosts are affected
 
-	Held     []uri.Host `json:"held,omitempty"`     // hosts that are held from now on
-	Released []uri.Host `json:"released,omitempty"` // hosts that are no longer held
-
-	// Load compares the visits that touched hosts ask for with those that their politeness allows. The most burdened
-	// host is first.
-	Load []HostLoad `json:"load,omitempty"`
-	// Complete is false if there are more URIs or hosts than maxURIs or maxHosts, so that Load lacks some.
-	Complete bool `json:"load_complete"`
-
-	// Names is the effect on the names of known URIs; nil if no naming rule changes.
-	Names *PlannedNames `json:"names,omitempty"`
-
-	Warnings []config.Fault `json:"warnings,omitempty"`
+	Names    *Names         `json:"names,omitempty"`
+	Warnings []config.Fault `json:"warnings"`
 }
 
-// HostLoad compares the visits per day that a host's known URIs ask for with its capacity. Each URI counts with the
-// wait interval that it has learned, within the bounds of its settings. Capacity is the maximum that politeness
-// allows.
+// HostLoad compares the visits a day that a host's URIs ask for with those that its politeness allows.
 type HostLoad struct {
-	Host           uri.Host `json:"host"`
-	URIs           int64    `json:"uris"`
-	Before         float64  `json:"before"`
-	After          float64  `json:"after"`
-	CapacityBefore float64  `json:"capacity_before"`
-	Capacity       float64  `json:"capacity"`
-	Shorter        int64    `json:"shorter"` // URIs that wait longer than the new maximum, until their next visit
+	// Each URI counts with the wait interval that it has learned, within the bounds of its settings.
+
+	Host     uri.Host `json:"host"`
+	URIs     int64    `json:"uris"`
+	Before   float64  `json:"before"` // visits a day that its URIs ask for
+	After    float64  `json:"after"`
+	Capacity float64  `json:"capacity"` // visits a day that its politeness allows
+	Text     string   `json:"text"`
+
+	CapacityBefore float64 `json:"-"`
+	Shorter        int64   `json:"-"` // URIs that wait longer than the new maximum, until their next visit
 }
 
 // TooMuch reports whether the URIs ask for more visits than politeness allows.
@@ -88,10 +80,11 @@ func Compare(
 	f *frontier.Frontier, r *robots.Copies, before, loaded *config.Config, now time.Time,
 ) (plan Plan, after *config.Config, err error) {
 	after, atRestart := before.Succeed(loaded)
-	changes := before.Changes(after, now)
+	changes := append([]config.KeyChange{}, before.Changes(after, now)...)
 	p := planner{frontier: f, robots: r, before: before, after: after, now: now, plan: Plan{
-		Changes: changes, Complete: true, AtRestart: atRestart, Warnings: after.Doubts(now, f.KnowsHost),
-		Held: without(after.HeldHosts(), before.HeldHosts()), Released: without(before.HeldHosts(), after.HeldHosts()),
+		Changes: changes, Complete: true, AtRestart: append([]config.KeyChange{}, atRestart...),
+		Warnings: append([]config.Fault{}, after.Doubts(now, f.KnowsHost)...),
+		Held:     without(after.HeldHosts(), before.HeldHosts()), Released: without(before.HeldHosts(), after.HeldHosts()),
 	}}
 	if more := len(changes) - maxListed; more > 0 {
 		p.plan.Changes, p.plan.More = changes[:maxListed], more
@@ -149,13 +142,11 @@ func (p *planner) planSeeds() error {
 	return nil
 }
 
-// listSeed adds a seed to a list, or counts it if the list is full.
+// listSeed adds a seed to a list, unless the list is full.
 func (p *planner) listSeed(list *[]string, u uri.URI) {
-	if len(*list) == maxListed {
-		p.plan.MoreSeeds++
-		return
+	if len(*list) < maxListed {
+		*list = append(*list, u.String())
 	}
-	*list = append(*list, u.String())
 }
 
 func seedSet(c *config.Config) map[uri.URI]bool {
@@ -189,6 +180,7 @@ func (p *planner) planLoad(changes []config.KeyChange) error {
 			return err
 		}
 		if l.TooMuch() || l.Shorter > 0 || l.Before != l.After || l.Capacity != l.CapacityBefore {
+			l.Text = l.String()
 			p.plan.Load = append(p.plan.Load, l)
 		}
 	}

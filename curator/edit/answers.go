@@ -8,6 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
 // EditFiles lists the files of the configuration.
@@ -63,14 +64,14 @@ type EditOrder struct {
 
 // EditPlan holds a new text of a file, with its faults and effect.
 type EditPlan struct {
-	Path    string      `json:"path"`
-	Text    string      `json:"text"`   // with the settings
-	Fields  []EditField `json:"fields"` // of the text
-	Diff    string      `json:"diff"`   // from the text on disk; "" if there is no difference
-	Faults  []api.Fault `json:"faults"` // why it cannot be saved
-	Plan    *api.Plan   `json:"plan,omitempty"`
-	OnDisk  *EditOnDisk `json:"on_disk,omitempty"` // set if somebody else has changed the file
-	Problem string      `json:"problem,omitempty"` // why a setting cannot be set, in words
+	Path    string         `json:"path"`
+	Text    string         `json:"text"`   // with the settings
+	Fields  []EditField    `json:"fields"` // of the text
+	Diff    string         `json:"diff"`   // from the text on disk; "" if there is no difference
+	Faults  []config.Fault `json:"faults"` // why it cannot be saved
+	Plan    *whatif.Plan   `json:"plan,omitempty"`
+	OnDisk  *EditOnDisk    `json:"on_disk,omitempty"` // set if somebody else has changed the file
+	Problem string         `json:"problem,omitempty"` // why a setting cannot be set, in words
 }
 
 // EditOnDisk is the text of a file that somebody else has changed.
@@ -112,13 +113,13 @@ type ManySetting struct {
 
 // ManyPlan says what a change of several host files does. Nothing is written unless saved is true.
 type ManyPlan struct {
-	Files  int         `json:"files"`       // that change
-	Same   int         `json:"already_set"` // that have the settings already
-	Left   []ManyLeft  `json:"skipped"`     // that cannot be changed this way; they stay unchanged
-	Diffs  []ManyDiff  `json:"diffs"`       // of the first 20 files
-	Faults []api.Fault `json:"faults"`
-	Plan   *api.Plan   `json:"plan,omitempty"`
-	Digest string      `json:"digest"` // of the old and new texts
+	Files  int            `json:"files"`       // that change
+	Same   int            `json:"already_set"` // that have the settings already
+	Left   []ManyLeft     `json:"skipped"`     // that cannot be changed this way; they stay unchanged
+	Diffs  []ManyDiff     `json:"diffs"`       // of the first 20 files
+	Faults []config.Fault `json:"faults"`
+	Plan   *whatif.Plan   `json:"plan,omitempty"`
+	Digest string         `json:"digest"` // of the old and new texts
 
 	Saved     bool          `json:"saved"`
 	Committed api.Committed `json:"committed"`

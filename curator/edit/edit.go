@@ -180,22 +180,21 @@ func (w Work) staged(changed map[string][]byte) whatif.Staged {
 }
 
 // planOf returns an effect without the warnings that are in force already, unless they are about files that change.
-func (w Work) planOf(effect whatif.Plan, files ...string) *api.Plan {
+func (w Work) planOf(effect whatif.Plan, files ...string) *whatif.Plan {
 	effect.Warnings = slices.DeleteFunc(slices.Clone(effect.Warnings), func(f config.Fault) bool {
 		return !slices.Contains(files, filepath.Base(f.File)) && slices.Contains(w.Known, f)
 	})
-	plan := api.PlanOf(effect)
-	return &plan
+	return &effect
 }
 
 // faultsOf returns the faults that an error holds.
-func faultsOf(err error) []api.Fault {
+func faultsOf(err error) []config.Fault {
 	var all config.Faults
 	if !errors.As(err, &all) {
 		return nil
 	}
 	all = slices.Clone(all)
-	return api.Faults(all[:min(len(all), maxFaults)])
+	return append([]config.Fault{}, all[:min(len(all), maxFaults)]...)
 }
 
 // maxFaults is the maximum number of faults in an answer.

@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
@@ -176,15 +175,15 @@ func misleads(r rune) bool {
 }
 
 // misleading returns the faults of a text that no parser finds: characters that make a reader see something else.
-func misleading(path, text string) []api.Fault {
-	var out []api.Fault
+func misleading(path, text string) []config.Fault {
+	var out []config.Fault
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		n++
 		column := 0
 		for _, r := range line {
 			if column++; misleads(r) && len(out) < maxFaults {
-				out = append(out, api.Fault{
+				out = append(out, config.Fault{
 					File: path, Line: n, Column: column,
 					Problem: fmt.Sprintf("there is the character U+%04X, which is not shown or changes the direction of text", r),
 					Remedy:  fmt.Sprintf(`remove it, or write \u%04X between double quotes`, r),

@@ -12,8 +12,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -46,7 +46,7 @@ func (w Work) PlanMany(o ManyOrder) (ManyPlan, error) {
 }
 
 func (w Work) planMany(o ManyOrder) (p ManyPlan, texts []changed, err error) {
-	p = ManyPlan{Diffs: []ManyDiff{}, Left: []ManyLeft{}, Faults: []api.Fault{}}
+	p = ManyPlan{Diffs: []ManyDiff{}, Left: []ManyLeft{}, Faults: []config.Fault{}}
 	switch {
 	case len(o.Files) == 0:
 		return p, nil, admin.Fault("no host file is chosen")

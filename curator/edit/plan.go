@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
@@ -33,7 +34,7 @@ func (w Work) Plan(o EditOrder) (EditPlan, error) {
 
 // plan returns the plan of an order, and the new text of the file; nil removes the file.
 func (w Work) plan(f file, o EditOrder) (out EditPlan, text []byte, err error) {
-	out = EditPlan{Path: f.path, Text: o.Text, Faults: []api.Fault{}, Fields: []EditField{}}
+	out = EditPlan{Path: f.path, Text: o.Text, Faults: []config.Fault{}, Fields: []EditField{}}
 	if o.Digest != f.digest() {
 		out.OnDisk = &EditOnDisk{Exists: f.exists, Digest: f.digest(), Text: string(f.text)}
 		out.Fields = w.fields(f.name, o.Text)

@@ -25,11 +25,15 @@ import (
 )
 
 // OpenAPI compares a file of the package that is tested with the document that describes routes. An addition to the
-// document of the core has only paths and schemas. With -update it writes the file. The
-// comments of the types are read from the Go files that patterns name.
-func OpenAPI(t *testing.T, file string, routes []admin.Route, addition, update bool, patterns ...string) {
+// document of the core has only paths and schemas. With -update it writes the file. The comments of the types are read
+// from Go files of the core, below root, and from those that the patterns own name.
+func OpenAPI(t *testing.T, file string, routes []admin.Route, addition, update bool, root string, own ...string) {
 	t.Helper()
-	d := describer{t: t, docs: comments(t, patterns), schemas: object{}}
+	var patterns []string
+	for _, of := range ofCore {
+		patterns = append(patterns, root+of)
+	}
+	d := describer{t: t, docs: comments(t, append(patterns, own...)), schemas: object{}}
 	described := d.describe(routes)
 	if addition {
 		described = object{"paths": described["paths"], "components": object{"schemas": d.schemas}}
@@ -52,6 +56,12 @@ func OpenAPI(t *testing.T, file string, routes []admin.Route, addition, update b
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s differs from the routes; run go test here with -run OpenAPI -update (-routes +file):\n%s", file, diff)
 	}
+}
+
+// ofCore are patterns of the files with the types of answers. The API may describe a type otherwise than its package.
+var ofCore = []string{
+	"config/about.go", "config/diff.go", "config/schema/fault.go", "aspects/spaces/*.go", "frontier/operator_*.go",
+	"crawler/whatif/*.go", "admin/api/*.go", "admin/audit/*.go",
 }
 
 // object is a JSON object. Its keys are sorted when it is written.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
 // ScrubRule is a rule that hides a part of the pages of a host, so that it does not count as a change.
@@ -45,10 +46,10 @@ type IgnorePreview struct {
 	Differ   int           `json:"differ"`       // of these, how many differ now
 	Left     int           `json:"still_differ"` // how many would still differ
 
-	File       string   `json:"file"`        // the host file
-	FileDigest string   `json:"file_digest"` // of its text now
-	Diff       string   `json:"diff"`        // of the file
-	Plan       api.Plan `json:"plan"`        // the effect of the changed file on the crawl
+	File       string      `json:"file"`        // the host file
+	FileDigest string      `json:"file_digest"` // of its text now
+	Diff       string      `json:"diff"`        // of the file
+	Plan       whatif.Plan `json:"plan"`        // the effect of the changed file on the crawl
 }
 
 // HiddenParts are the parts of a version that rules hide.

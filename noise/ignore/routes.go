@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -111,9 +112,8 @@ func ignoring[T any](
 			return nil, err
 		}
 		options := w.Options()
-		plan := func(s api.Staged) (api.Plan, error) {
-			p, err := options.Crawler.Plan(api.StagedOf(s), options.Now())
-			return api.PlanOf(p), err
+		plan := func(s api.Staged) (whatif.Plan, error) {
+			return options.Crawler.Plan(api.StagedOf(s), options.Now())
 		}
 		answer, err := do(Work{
 			Archive: options.Index, Config: options.Config().Config, Plan: plan, Reading: w.ReadingVersions(),

@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -19,8 +20,8 @@ import (
 type Work struct {
 	Archive *index.LiveReader // nil: there is no live index
 	Config  *config.Config
-	Plan    func(api.Staged) (api.Plan, error) // the effect of a changed file; an error if it would have faults
-	Reading *sync.Mutex                        // held while versions are read
+	Plan    func(api.Staged) (whatif.Plan, error) // the effect of a changed file; an error if it would have faults
+	Reading *sync.Mutex                           // held while versions are read
 	Now     time.Time
 	Clock   func() time.Time // for bounds of time
 }
@@ -61,7 +62,7 @@ func (w Work) Propose(ctx context.Context, u uri.URI, wish IgnoreWish) (out Igno
 }
 
 // stage returns the host file with rules, and their effect on the crawl.
-func (w Work) stage(u uri.URI, rules []ScrubRule) (f File, plan api.Plan, err error) {
+func (w Work) stage(u uri.URI, rules []ScrubRule) (f File, plan whatif.Plan, err error) {
 	if err := check(rules); err != nil {
 		return f, plan, admin.BadRequest(err)
 	}

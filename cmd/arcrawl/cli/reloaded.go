@@ -7,6 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -18,17 +19,13 @@ func PrintReloaded(d *Daemon, out io.Writer, r api.Reloaded, err error) error {
 	if len(r.Faults) == 0 {
 		return nil
 	}
-	faults := make(config.Faults, len(r.Faults))
-	for i, f := range r.Faults {
-		faults[i] = config.Fault(f)
-	}
-	return faults
+	return config.Faults(r.Faults)
 }
 
 func showReloaded(out io.Writer, r api.Reloaded) error {
 	p := r.Plan
 	for _, c := range p.Changes {
-		fmt.Fprintf(out, "%s%s: %s → %s  [%s]\n", hostPrefix(c.Host), c.Key, cmp.Or(c.Before, "nothing"),
+		fmt.Fprintf(out, "%s%s: %s → %s  [%s]\n", hostPrefix(string(c.Host)), c.Key, cmp.Or(c.Before, "nothing"),
 			cmp.Or(c.After, "nothing"), c.Origin)
 	}
 	if p.More > 0 {
@@ -37,22 +34,16 @@ func showReloaded(out io.Writer, r api.Reloaded) error {
 	for _, c := range p.AtRestart {
 		fmt.Fprintf(out, "at the next start: %s: %s → %s\n", c.Key, cmp.Or(c.Before, "nothing"), cmp.Or(c.After, "nothing"))
 	}
-	for _, row := range []struct {
-		what string
-		list []string
-	}{
-		{"seed added", p.SeedsAdded}, {"seed removed", p.SeedsRemoved}, {"host held", p.Held}, {"host released", p.Released},
-	} {
-		for _, x := range row.list {
-			fmt.Fprintf(out, "%s: %s\n", row.what, x)
-		}
-	}
+	printEach(out, "seed added", p.SeedsAdded)
+	printEach(out, "seed removed", p.SeedsRemoved)
+	printEach(out, "host held", p.Held)
+	printEach(out, "host released", p.Released)
 	for _, l := range p.Load {
 		fmt.Fprintln(out, l.Text)
 	}
 	showNames(out, p.Names)
 	for _, f := range p.Warnings {
-		fmt.Fprintf(out, "warning: %s\n", config.Fault(f))
+		fmt.Fprintf(out, "warning: %s\n", f)
 	}
 	verdict := "the new configuration is in force"
 	switch {
@@ -67,8 +58,14 @@ func showReloaded(out io.Writer, r api.Reloaded) error {
 	return err
 }
 
+func printEach[T ~string](out io.Writer, what string, list []T) {
+	for _, x := range list {
+		fmt.Fprintf(out, "%s: %s\n", what, x)
+	}
+}
+
 // showNames prints which known URIs get the same name, and which no longer share one.
-func showNames(out io.Writer, n *api.Names) {
+func showNames(out io.Writer, n *whatif.Names) {
 	if n == nil {
 		return
 	}
