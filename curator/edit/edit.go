@@ -4,9 +4,9 @@
 // of the file and of the crawl. [Work.Save] writes it. A file that somebody else has changed in between is never
 // written: the answer has both texts.
 //
-// [Files.Plan] compares a list of seeds, CSV or plain text, with the configuration: the result has what is new, changed,
-// known and faulty, and the new texts of the host files. [Files.Write] writes them, after the old texts are stored for
-// [Files.Undo].
+// [Files.Plan] compares a list of seeds, CSV or plain text, with the configuration: the result has what is new,
+// changed, known and faulty, and the new texts of the host files. [Files.Write] writes them, after the old texts are
+// stored for [Files.Undo].
 package edit
 
 import (

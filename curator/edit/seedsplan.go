@@ -46,8 +46,9 @@ func (f Files) Plan(list []byte) (SeedPlan, error) {
 		return SeedPlan{}, err
 	}
 	p := seedPlanner{
-		f: f, plan: SeedPlan{Seeds: []PlannedSeed{}}, list: &l, config: c, index: c.Sites(), faulty: faulty, seeds: make(map[uri.URI]config.Seed, len(c.Seeds)),
-		goals: map[string]map[string]seedGoal{}, edits: map[string]*seedEdit{},
+		f: f, plan: SeedPlan{Seeds: []PlannedSeed{}}, list: &l, config: c, index: c.Sites(), faulty: faulty,
+		seeds: make(map[uri.URI]config.Seed, len(c.Seeds)), goals: map[string]map[string]seedGoal{},
+		edits: map[string]*seedEdit{},
 	}
 	for _, s := range c.Seeds {
 		p.seeds[s.URI] = s

@@ -197,7 +197,7 @@ func (d describer) fields(t reflect.Type) object {
 		if name == "-" || !f.IsExported() {
 			continue
 		}
-		if f.Anonymous && name == "" { // its fields are those of t
+		if f.Anonymous && name == "" { // its fields are fields of t
 			own := d.fields(f.Type)
 			maps.Copy(properties, own["properties"].(object))
 			more, _ := own["required"].([]string)
