@@ -102,7 +102,7 @@ type Upload struct {
 	Bucket   string
 	Prefix   string // of the keys
 	Region   string
-	Secret   Secret // ACCESS_KEY:SECRET_KEY
+	Secret   schema.Secret // ACCESS_KEY:SECRET_KEY
 }
 
 // Place returns the address of the server and the name of the bucket.
@@ -181,6 +181,24 @@ func (c *Config) Wings() []string {
 // UserAgent returns the User-Agent for servers, with the operator's contact. version is the version of arcrawl.
 func (c *Config) UserAgent(version string) string {
 	return "Mozilla/5.0 (compatible; arcrawl/" + version + "; +" + c.Operator.Contact + ")"
+}
+
+// acceptEncoding lists the codings that fetch can decode. The archive keeps the bytes as they were sent.
+const acceptEncoding = "gzip, deflate, br, zstd"
+
+// maxFields is the number of header fields of a request with all conditions.
+const maxFields = 6
+
+// Request returns the plain request for a URI: without conditions, and without what aspects add. version is the
+// version of arcrawl.
+func (c *Config) Request(u uri.URI, s *Settings, version string, now time.Time) fetch.Request {
+	return fetch.Request{
+		URI: u, Limits: s.Fetch, AcceptExpired: s.TLS.Expired(now), HTTP: s.HTTP, Way: s.Way,
+		Header: append(make([]fetch.Field, 0, maxFields),
+			fetch.Field{Name: "User-Agent", Value: c.UserAgent(version)},
+			fetch.Field{Name: "Accept", Value: "*/*"},
+			fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding}),
+	}
 }
 
 // SeedHost reports whether a host has a seed.

@@ -106,8 +106,6 @@ func (d *draft) shown() func(k key) string {
 func (d *draft) finish(doc *schema.Document, path schema.Path) {
 	d.stack = append(slices.Clone(d.entries), d.stack...)
 	d.settings.Wait = stack(d.stack)
-	d.settings.Mark = d.settings.Request.Mark(d.settings.Cookie)
-	d.settings.Request.Check(doc, path)
 	d.settings.Network.Check(doc, path)
 	d.settings.Way = d.settings.Network.Way(d.settings.Way)
 	d.checkTLS(doc, path)

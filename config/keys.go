@@ -7,6 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/articles"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
+	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/robots"
@@ -34,7 +35,7 @@ const whenTable = "when"
 var groups = []func(*draft) []schema.Var{
 	(*draft).fileKeys, (*draft).aboutKeys, (*draft).operatorKeys, (*draft).uploadKeys, (*draft).crawlKeys,
 	(*draft).adminKeys, (*draft).reachKeys, (*draft).politenessKeys, (*draft).waitKeys, (*draft).midfetchKeys,
-	(*draft).fetchKeys, (*draft).requestKeys, (*draft).loginKeys, (*draft).networkKeys, (*draft).scopeKeys,
+	(*draft).fetchKeys, (*draft).dedupKeys, (*draft).networkKeys, (*draft).scopeKeys,
 	(*draft).sourceKeys, (*draft).renderKeys, (*draft).seedKeys, (*draft).whenKeys,
 }
 
@@ -245,5 +246,6 @@ func aspectSections() []schema.Section {
 		schema.NewSection(feeds.DefaultOptions, feeds.Keys),
 		schema.NewSection(articles.DefaultOptions, articles.Keys),
 		schema.NewSection(noise.DefaultOptions, noise.Keys),
+		schema.NewSection(login.DefaultOptions, login.Keys),
 	}
 }

@@ -19,8 +19,8 @@ func (d *draft) uploadKeys() []schema.Var {
 			"Beginning of the keys, before the name of the file, as `crawl-2026/`."),
 		schema.Optional("upload.region", InMain, checkBucket, &c.Upload.Region,
 			"Region of the bucket."),
-		secretPlace("upload.secret", InMain, readBasic, &c.Upload.Secret,
-			"The place of `ACCESS_KEY:SECRET_KEY`. The key needs to read and write objects below the prefix; it needs not to delete. "+SecretPlaces),
+		schema.Place("upload.secret", InMain, schema.ReadCredentials, &c.Upload.Secret,
+			"The place of `ACCESS_KEY:SECRET_KEY`. The key needs to read and write objects below the prefix; it needs not to delete."),
 	}
 }
 

@@ -99,16 +99,6 @@ func (d *draft) midfetchKeys() []schema.Var {
 	}
 }
 
-// SecretPlaces ends the explanation of a key that names a secret.
-const SecretPlaces = "A secret is named by its place: `file:` and a file in the folder `storage.secrets`, `env:` and a variable that begins with `ARCRAWL_`, or `credential:` and a name of systemd's LoadCredential=. It is read when the configuration is loaded."
-
-// headerColumns returns the columns of a list of header fields.
-func headerColumns(content string) []schema.Column {
-	return []schema.Column{
-		{Name: "name", Type: schema.Type{Kind: schema.Text}}, {Name: content, Type: schema.Type{Kind: schema.Text}},
-	}
-}
-
 // fetchKeys are the keys of [fetch].
 func (d *draft) fetchKeys() []schema.Var {
 	c, s := d.config, d.settings
@@ -131,11 +121,6 @@ func (d *draft) fetchKeys() []schema.Var {
 			"Maximum size of the response head."),
 		schema.Bytes("fetch.max_content", InBoth, 1<<10, 1<<40, &s.Fetch.MaxContent,
 			"Maximum size of the content after decoding, against decompression bombs."),
-		schema.Secretly(schema.Optional("fetch.cookie", InHost, schema.CheckHeader, &s.Cookie,
-			"Sent as Cookie with each request. Only the file of a host may set it: to what a browser sends there after consent, as `consent=yes; age=18`. The archive has it; a cookie that nobody may know belongs into `request.secret_headers`. Empty: none.")),
-		schema.Choice("fetch.cookies", InHost, &s.Cookies,
-			"Whether cookies that the host sets are sent back: `off` never, `session` until the daemon is stopped, `keep` also after that. They go to the host that set them and to no other. Where the site sets other values at each visit, no visit can be conditional.",
-			CookiesOff, CookiesSession, CookiesKeep),
 		schema.Choice("fetch.http", InBoth, &s.HTTP,
 			"Versions of HTTP: `auto` is HTTP/1.1, and HTTP/2 where the TLS of a server refuses HTTP/1.1; `1.1` is no other; `2` is HTTP/2 where the server knows it. The archive has HTTP/2 in the form of HTTP/1.1. HTTP/2 needs https.",
 			fetch.AutoHTTP, fetch.OnlyHTTP1, fetch.HTTP2),
@@ -145,22 +130,10 @@ func (d *draft) fetchKeys() []schema.Var {
 	}
 }
 
-// requestKeys are the keys of [request] and [dedup].
-func (d *draft) requestKeys() []schema.Var {
+// dedupKeys are the keys of [dedup].
+func (d *draft) dedupKeys() []schema.Var {
 	s := d.settings
 	return []schema.Var{
-		schema.Rows("request.headers", InHost, headerColumns("value"), &s.Request.Headers, readOpenHeaders,
-			"Header fields that everybody may know, sent with each request: `[{ name = \"Accept-Language\", value = \"da\" }]`. The archive has them in each request record."),
-		schema.Rows("request.secret_headers", InHost, headerColumns("secret"), &s.Request.SecretHeaders, readSecretHeaders,
-			"Header fields that nobody may know, such as a Cookie or a key: `[{ name = \"X-Api-Key\", secret = \"file:news-key\" }]`. "+SecretPlaces),
-		secretPlace("request.basic", InHost, readBasic, &s.Request.Basic,
-			"User name and password of the site, as `USER:PASSWORD`, sent as `Authorization: Basic`. "+SecretPlaces),
-		secretPlace("request.bearer", InHost, readBearer, &s.Request.Bearer,
-			"Token of the site, sent as `Authorization: Bearer`. "+SecretPlaces),
-		schema.Bool("request.secrets_over_http", InHost, &s.Request.OverHTTP,
-			"Send secrets also over http, where everybody on the way can read them. Without it they are sent over https only."),
-		schema.Bool("request.archive_secrets", InHost, &s.Request.ArchiveSecrets,
-			"Write secrets into the request records as they were sent. Without it each is replaced by `[redacted]`, and the metadata record says which (`requestRedacted`)."),
 		schema.Choice("dedup.by", InBoth, &s.Dedup.By,
 			"Which earlier record with the same payload, status and type replaces an answer. `digest`: a record of any URI. `uri-first`: a record of the same URI, else of any URI. "+
 				"`uri`: only a record of the same URI. `off`: none; every fetched payload is archived.",

@@ -182,7 +182,7 @@ func (l *loader) readMain() {
 	c.Mail.Resolve(l.absolute)
 	for _, path := range []string{c.Admin.TLSKey, c.Admin.TokenFile, c.Admin.UserFile, c.Mail.PasswordFile} {
 		if name, err := filepath.Rel(c.Storage.Secrets, path); err == nil && filepath.IsLocal(name) {
-			l.main.Named[secretKey("file", name)] = true
+			l.main.Named[schema.PlaceOf("file", name)] = true
 		}
 	}
 }

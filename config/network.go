@@ -138,7 +138,7 @@ func readProxy(table schema.Field, folder string, read credentials) (p fetch.Pro
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains([]string{"name", "address", "secret", "roots"}, key) {
 			problem := "has an unknown key " + schema.Clip(strconv.Quote(key))
-			hidden(table.Child(key, m[key]), problem, "the keys are name, address, secret and roots")
+			table.Child(key, m[key]).HiddenFault(problem, "the keys are name, address, secret and roots")
 			return p, false
 		}
 	}
@@ -163,7 +163,7 @@ func readProxy(table schema.Field, folder string, read credentials) (p fetch.Pro
 	}
 	var problem, remedy string
 	if p.Scheme, p.Address, problem, remedy = parseAddress(text); problem != "" {
-		hidden(address, problem, remedy)
+		address.HiddenFault(problem, remedy)
 		return p, false
 	}
 	if p.Roots, ok = readProxyRoots(table, m, p.Scheme, folder); !ok {
@@ -196,15 +196,10 @@ func readProxyRoots(
 		return nil, false
 	}
 	if scheme != fetch.HTTPSProxy {
-		hidden(f, "is for proxies whose address begins with https://", "remove roots, or write https:// if the proxy knows TLS")
+		f.HiddenFault("is for proxies whose address begins with https://", "remove roots, or write https:// if the proxy knows TLS")
 		return nil, false
 	}
 	return readRoot(f, text, folder)
-}
-
-// hidden reports a fault of a field without its value, which may hold a password or be long.
-func hidden(f schema.Field, problem, remedy string) {
-	f.Doc.AddFault(f.Doc.AtValue(f.Path, schema.Fault{Key: f.Name, Problem: problem, Remedy: remedy}))
 }
 
 // parseAddress returns the parts of the address of a proxy.
@@ -288,7 +283,7 @@ func readRoots(f schema.Field, folder string) (all []*x509.Certificate) {
 		all = append(all, found...)
 	})
 	if len(all) > maxSmall {
-		hidden(f, "has too many certificates", fmt.Sprintf("maximum: %d", maxSmall))
+		f.HiddenFault("has too many certificates", fmt.Sprintf("maximum: %d", maxSmall))
 		return nil
 	}
 	return all
@@ -300,7 +295,7 @@ func readRoot(f schema.Field, s, folder string) (found []*x509.Certificate, ok b
 	data := []byte(s)
 	if !strings.HasPrefix(strings.TrimSpace(s), begin) {
 		if folder == "" {
-			hidden(f, "is not a certificate in PEM format",
+			f.HiddenFault("is not a certificate in PEM format",
 				`write its text between triple quotes, from "`+begin+`CERTIFICATE-----" on; only the main file may name files`)
 			return nil, false
 		}
@@ -315,7 +310,7 @@ func readRoot(f schema.Field, s, folder string) (found []*x509.Certificate, ok b
 	}
 	found, err := parseRoots(data)
 	if err != nil {
-		hidden(f, "has no valid certificate: "+err.Error(), "write certificates in PEM format, without private keys")
+		f.HiddenFault("has no valid certificate: "+err.Error(), "write certificates in PEM format, without private keys")
 		return nil, false
 	}
 	return found, true
@@ -372,7 +367,7 @@ func (d *draft) networkKeys() []schema.Var {
 			{Name: "secret", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
 			{Name: "roots", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
 		}, &s.Network.Proxies, func(f schema.Field) []fetch.Proxy { return readProxies(f, d.folder, readCredentials) },
-			"Proxies that `network.proxy` may choose: `[{ name = \"office\", address = \"socks5://10.0.0.1:1080\", secret = \"file:proxy\" }]`. An address begins with `http://` or `https://` (the proxy must allow CONNECT, to port 80 too; `https://` means TLS to the proxy) or `socks5://`, and may be private. `roots` names a file with the root certificate of an `https://` proxy, `secret` the place of `USER:PASSWORD`; both may be left out. "+SecretPlaces)),
+			"Proxies that `network.proxy` may choose: `[{ name = \"office\", address = \"socks5://10.0.0.1:1080\", secret = \"file:proxy\" }]`. An address begins with `http://` or `https://` (the proxy must allow CONNECT, to port 80 too; `https://` means TLS to the proxy) or `socks5://`, and may be private. `roots` names a file with the root certificate of an `https://` proxy, `secret` the place of `USER:PASSWORD`; both may be left out. "+schema.SecretPlaces)),
 		schema.Optional("network.proxy", InBoth, func(string) (problem, remedy string) { return "", "" },
 			&s.Network.Proxy,
 			"Name of the proxy through which the host is reached, from `network.proxies`. Host names are resolved here, so `fetch.allow_networks` holds behind it. Empty: none."),
@@ -400,7 +395,7 @@ func (d *draft) networkKeys() []schema.Var {
 // readCredentials reads the place of a user name and a password, and returns them. They are empty if this process may
 // not read them.
 func readCredentials(f schema.Field) (string, bool) {
-	s, ok := readBasic(f)
+	s, ok := schema.ReadCredentials(f)
 	return s.Reveal(), ok
 }
 

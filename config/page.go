@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 const pageHead = `# Configuration
@@ -20,7 +22,7 @@ are y (365 days), w, d, h, m, s and ms. A **size** is a text of a whole number w
 of 1000, KiB, MiB, GiB and TiB are powers of 1024. A bare number is neither. A **regular expression** is in RE2 syntax; write
 it in single quotes, where a backslash is an ordinary character. A text may be empty where its default is.
 
-` + SecretPlaces + `
+` + schema.SecretPlaces + `
 
 ## Host files
 
@@ -86,7 +88,7 @@ func writeTable(b *strings.Builder, t Table, all []Key) {
 		if !one {
 			fmt.Fprintf(b, " %s |", k.Scope)
 		}
-		fmt.Fprintf(b, " %s |\n", strings.TrimSuffix(k.Doc, " "+SecretPlaces))
+		fmt.Fprintf(b, " %s |\n", strings.TrimSuffix(k.Doc, " "+schema.SecretPlaces))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -36,15 +37,16 @@ func TestSecretsBelongToTheConfigurationThatWasLoaded(t *testing.T) {
 	}
 	check(t, os.RemoveAll(filepath.Join(dir, "secrets")))
 	about := func(text string) config.About { return config.About{URI: parse(t, text), Now: time.Now()} }
-	page, member := c.For(about("https://a.example/")), c.For(about("https://a.example/members/1"))
-	if page.Request.Bearer.Reveal() != "pa55word-one" || len(page.Request.SecretHeaders) > 0 {
-		t.Errorf("the settings of the page: %+v", page.Request)
+	sent := func(text string) *login.Options { return config.OwnFor[login.Options](c, about(text)) }
+	page, member := sent("https://a.example/"), sent("https://a.example/members/1")
+	if page.Bearer.Reveal() != "pa55word-one" || len(page.SecretHeaders) > 0 {
+		t.Errorf("the settings of the page: %+v", page)
 	}
-	if got := member.Request; got.Bearer.IsSet() || len(got.SecretHeaders) != 1 || got.SecretHeaders[0].Secret.Reveal() != "id=pa55word-two" {
+	if got := member; got.Bearer.IsSet() || len(got.SecretHeaders) != 1 || got.SecretHeaders[0].Secret.Reveal() != "id=pa55word-two" {
 		t.Errorf("the settings of a member's page: %+v", got)
 	}
-	if other := c.For(about("https://b.example/")); other.Request.Any() || other.Mark != 0 || page.Mark == 0 || page.Mark == member.Mark {
-		t.Errorf("marks: %d, %d, and %d of another host", page.Mark, member.Mark, other.Mark)
+	if a, b, other := page.Mark(), member.Mark(), sent("https://b.example/").Mark(); other != 0 || a == 0 || a == b {
+		t.Errorf("marks: %d, %d, and %d of another host", a, b, other)
 	}
 	var shown strings.Builder
 	for _, s := range c.Effective(about("https://a.example/members/1")) {

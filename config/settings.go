@@ -25,14 +25,9 @@ type Settings struct {
 	Midfetch Midfetch
 	Fetch    fetch.Limits
 	HTTP     fetch.HTTP
-	Cookie   string // sent with each request; "" = none
-	Cookies  Cookies
-	Request  RequestSettings
 	Network  NetworkSettings
 	Way      *fetch.Way // that Network describes; nil = the usual way
 	TLS      TLS
-	// Mark stands for what Cookie and Request send; see [request.Settings.Mark].
-	Mark int
 	// MaxPerDay is how many bytes the hosts of a registrable domain may add to the archive in a day; 0 = no limit. Its key
 	// is fetch.max_per_day.
 	MaxPerDay int64
@@ -58,16 +53,6 @@ type Politeness struct {
 
 // LongestDelay returns the longest rest between two visits, unless robots.txt asks for more.
 func (p Politeness) LongestDelay() time.Duration { return max(p.MinDelay, p.MaxDelay) }
-
-// Cookies says whether cookies that a host sets are sent back to it.
-type Cookies string
-
-// The values of Cookies.
-const (
-	CookiesOff     Cookies = "off"     // they are never sent back
-	CookiesSession Cookies = "session" // they are sent back until the daemon is stopped
-	CookiesKeep    Cookies = "keep"    // they are stored
-)
 
 // TLS says which certificates are accepted although they are not valid.
 type TLS struct {
@@ -118,6 +103,12 @@ func (s *Settings) Sections() []any { return s.Own }
 // [schema.Holder] of the settings, which would take a copy of them on the heap at each visit.
 func Own[T any](s *Settings) *T { return schema.FindIn[T](s.Own) }
 
+// OwnFor is [Own] for the settings of a visit.
+func OwnFor[T any](c *Config, a About) *T {
+	s := c.For(a)
+	return Own[T](&s)
+}
+
 // DefaultSettings returns the settings that apply where no file sets anything, without Wait.
 func DefaultSettings() Settings { return coreCatalog.defaultSettings() }
 
@@ -138,8 +129,7 @@ func plainDefaults() Settings {
 			Valence:        1,
 		},
 		Network: NetworkSettings{Family: fetch.AnyFamily, MinTLS: defaultVersion}, TLS: TLS{Accept: AcceptValid},
-		Cookies: CookiesOff,
-		Retry:   evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * schema.Day},
+		Retry: evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * schema.Day},
 		Midfetch: Midfetch{
 			DecideBy:  evaluators.Agree,
 			Threshold: evaluators.Threshold{Proof: 3, Precision: 0.98},

@@ -25,8 +25,6 @@ var tables = []Table{
 	{Name: "midfetch", Doc: "When the response headers alone prove that nothing changed, so that the body is not read."},
 	{Name: "dedup", Doc: "When an answer is archived as a revisit of an earlier record instead of whole."},
 	{Name: "fetch", Doc: "Limits of one exchange."},
-	{Name: "request", Doc: "What is sent to a host besides what arcrawl always sends. Only the file of a host or domain may set it, because nothing of it may reach another host; see docs/curators.md."},
-	{Name: "login", Doc: "How the crawler logs in to a site with a form; see docs/curators.md. Only the file of a host may set it. Cookies are then sent back as with `fetch.cookies = \"session\"`, over https only, and the archive has none of them in its request records. Nothing of the login itself is archived."},
 	{Name: "network", Doc: "How connections to a host are made: through which proxy, from and to which addresses. What is unusual is written into crawl.log (`way:`) and into the metadata record of each visit; see docs/curators.md."},
 	{Name: "tls", Doc: "Which certificates and versions of TLS are accepted."},
 	{Name: "scope", Doc: "Which discovered URIs are crawled. The settings of the seed's host decide."},

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/crawler/history"
@@ -177,7 +176,7 @@ func metadataOf(v *aspects.Visit, a aspects.Kept) []warcout.Field {
 		{Name: "contentStateReason", Value: history.ASCII(v.Verdict.Reason)},
 		{Name: history.PayloadSHA256, Value: sum},
 	}
-	fields = login.Metadata(v, fields)
+	fields = requestFields(v, fields)
 	if v.Block != "" {
 		fields = append(fields, warcout.Field{Name: "standsIn", Value: v.Block})
 	}

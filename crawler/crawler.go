@@ -7,7 +7,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
-	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -24,12 +23,14 @@ type Crawler struct {
 	pause    pauseState
 	space    spaceLedger
 	resolved resolvedHosts
-	requests login.Maker
 	aspects  aspectSet
 	order    order
 	visits   sync.Pool // of *aspects.Visit
-	clock    clockWatch
-	started  time.Time
+
+	isCrowded func() bool // crowded; a method value would be allocated for each visit
+
+	clock   clockWatch
+	started time.Time
 
 	// step is called at each numbered step of a walk; tests interrupt the walk there.
 	step func(step string)
@@ -61,9 +62,7 @@ func New(p Parts) *Crawler {
 		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1), broken: make(chan error, 1),
 	}
 	c.space.freeSpace, c.space.minFree, c.space.log = p.FreeSpace, c.minFree, p.Log
-	c.requests = login.Maker{
-		Dedup: p.Dedup, Reputation: p.Reputation, Cookies: p.Cookies, Version: p.Version, Crowded: c.crowded,
-	}
+	c.isCrowded = c.crowded
 	c.visits.New = func() any { return new(aspects.Visit) }
 	c.aspects.noise.Use(p.NoiseFinder)
 	c.compose()

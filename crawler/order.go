@@ -24,9 +24,11 @@ func (c *Crawler) listOrder() order {
 			{"robots", a.robots.Admit},
 		},
 		askers: []step[aspects.Asker]{ // each changes the request
+			{"request", c.makeRequest}, // the plain rule: a request for the whole answer
 			{"robots", a.robots.Ask},
 			{"noise", a.noise.Ask},
-			{"login", c.makeRequest}, // the plain request, with the cookies and the headers of the settings
+			{"login", a.login.Ask},
+			{"midfetch", c.believe}, // the plain rule: the headers that the server was reliable with
 			{"misfortune", a.misfortune.Ask},
 		},
 		judges: []step[aspects.Judge]{ // until one is done
@@ -76,7 +78,7 @@ func (c *Crawler) listOrder() order {
 func (c *Crawler) listLearners() []step[aspects.Learner] {
 	a := &c.aspects
 	return []step[aspects.Learner]{
-		{"login", c.learnCookies},
+		{"login", a.login.Learn},
 		{"headers", c.learnHeaders},
 		{"feeds", a.feeds.Learn},
 		{"stack", c.learnSimilar},

@@ -92,11 +92,6 @@ func (c *Crawler) bareSettlement(v *aspects.Visit, o *frontier.Settlement, err e
 	o.Record, o.Found, o.Seen, o.AlsoWrite = v.Next.Record, nil, nil, nil
 }
 
-// learnCookies stores the cookies of an answer.
-func (c *Crawler) learnCookies(v *aspects.Visit) error {
-	return c.requests.Learn(v.Capture, &settingsOf(v).Settings)
-}
-
 // learnHeaders stores how reliable the headers of the host are.
 func (c *Crawler) learnHeaders(v *aspects.Visit) error {
 	o, ok := observation(v)

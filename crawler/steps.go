@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/articles"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/hold"
+	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/names"
 	"github.com/arcrawl/arcrawl/aspects/noise"
@@ -54,6 +55,7 @@ type aspectSet struct {
 	noise      noise.Aspect
 	feeds      feeds.Aspect
 	articles   articles.Aspect
+	login      login.Aspect
 	rendered   aspects.Rendered
 }
 
@@ -108,7 +110,7 @@ func (c *Crawler) compose() {
 		return settingsOf(v).Wait.For(contentType)
 	}
 	a.noise.Stretch = func(v *aspects.Visit) float64 { return c.factorsOf(v).Stretch }
-	a.articles.Options = aspects.OptionsOf[articles.Options]
+	a.articles.Options, a.login.Cookies = aspects.OptionsOf[articles.Options], p.Cookies
 	if a.rendered = p.Rendered; a.rendered == nil {
 		a.rendered = notRendered{}
 	}
@@ -120,8 +122,8 @@ func (c *Crawler) composeFeeds() {
 	a.feeds = feeds.Aspect{
 		Options: aspects.OptionsOf[feeds.Options],
 		Implied: func(v *aspects.Visit) *feeds.Options {
-			s := settingsOf(v).config.For(config.About{URI: c.scopeOfSeed(v).Seed(), Now: v.Finished})
-			return config.Own[feeds.Options](&s)
+			seed := config.About{URI: c.scopeOfSeed(v).Seed(), Now: v.Finished}
+			return config.OwnFor[feeds.Options](settingsOf(v).config, seed)
 		},
 		Frontier: p.Frontier, Reputation: p.Reputation, Log: p.Log, NotifyHub: p.NotifyHub,
 		Candidate: c.candidate,

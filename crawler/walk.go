@@ -119,15 +119,6 @@ func (c *Crawler) take(v *aspects.Visit, got *fetch.Capture) {
 	v.Capture, v.Finished = got, got.Started.Add(got.Took)
 }
 
-// makeRequest makes the plain request, with what the settings add to it.
-func (c *Crawler) makeRequest(v *aspects.Visit) (err error) {
-	s, asked := settingsOf(v), v.Request
-	v.Request, err = c.requests.Make(
-		*v.Record(), s.config, &s.Settings, asked.Whole, aspects.Of[own](v).room, v.Began)
-	v.Request.Permission, v.Request.Whole = asked.Permission, asked.Whole
-	return err
-}
-
 // noAnswer returns the capture of a visit that could not make its request.
 func (c *Crawler) noAnswer(began time.Time) *fetch.Capture {
 	return &fetch.Capture{Started: began, Took: c.parts.Now().Sub(began)}

@@ -1,5 +1,5 @@
-// Package login decides which request a visit makes: its header fields, the cookies of its host, the conditions under
-// which the server may answer that nothing changed, and the login that comes before the first page.
+// Package login decides what is sent to a host besides what arcrawl always sends: header fields, the cookies of the
+// host, and the login that comes before the first page.
 package login
 
 import (
@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/panics"
@@ -57,7 +57,7 @@ type account struct {
 type login struct {
 	session hosts.CookieSession // never stored: after a restart the crawler logs in again
 
-	visit    config.About // which made the latest step
+	visit    schema.About // which made the latest step
 	hidden   url.Values   // fields of the form on the page; nil = the page was not read
 	since    time.Time    // of the login; zero = not logged in
 	useful   bool         // a page came since
@@ -68,6 +68,9 @@ type login struct {
 	down     LoginFailure
 }
 
+// InForce returns the options of a configuration that are in force for a visit.
+type InForce func(schema.About) *Options
+
 // LoginFailure is a host whose login fails.
 type LoginFailure struct {
 	Host  uri.Host
@@ -76,16 +79,16 @@ type LoginFailure struct {
 }
 
 // name returns the name of the login to the host of a URI. ok is false if the settings have none for it.
-func name(u uri.URI, s *config.Login) (who account, to uri.URI, ok bool) {
+func name(u uri.URI, s *Form) (who account, to uri.URI, ok bool) {
 	if !s.On() {
 		return who, to, false
 	}
 	to, err := uri.Parse(s.URI)
-	return account{u.Host(), s.Mark()}, to, err == nil && to.Host() == u.Host()
+	return account{u.Host(), s.mark()}, to, err == nil && to.Host() == u.Host()
 }
 
 // known returns the login to the host of a URI, nil if none has begun.
-func (l *logins) known(u uri.URI, s *config.Login) *login {
+func (l *logins) known(u uri.URI, s *Form) *login {
 	who, _, ok := name(u, s)
 	if !ok {
 		return nil
@@ -95,9 +98,9 @@ func (l *logins) known(u uri.URI, s *config.Login) *login {
 	return l.all[who]
 }
 
-// begin returns the login to the host of a visit, nil if the settings have none for it. Before it begins another login,
+// begin returns the login to the host of a visit, nil if the options have none for it. Before it begins another login,
 // it forgets the logins to the host that are no longer configured. The mutex is held.
-func (l *logins) begin(visit config.About, c *config.Config, s *config.Login) (*login, uri.URI) {
+func (l *logins) begin(visit schema.About, of InForce, s *Form) (*login, uri.URI) {
 	who, to, ok := name(visit.URI, s)
 	if !ok {
 		return nil, to
@@ -105,7 +108,7 @@ func (l *logins) begin(visit config.About, c *config.Config, s *config.Login) (*
 	at := l.all[who]
 	if at == nil {
 		maps.DeleteFunc(l.all, func(other account, at *login) bool {
-			return other.host == who.host && !at.configured(other, c, visit.Now)
+			return other.host == who.host && !at.configured(other, of, visit.Now)
 		})
 		if l.all == nil {
 			l.all = map[account]*login{}
@@ -119,21 +122,20 @@ func (l *logins) begin(visit config.About, c *config.Config, s *config.Login) (*
 }
 
 // configured reports whether a configuration has the login for the visit that made its latest step.
-func (at *login) configured(who account, c *config.Config, now time.Time) bool {
+func (at *login) configured(who account, of InForce, now time.Time) bool {
 	visit := at.visit
 	visit.Now = now
-	s := c.For(visit)
-	is, _, ok := name(visit.URI, &s.Request.Login)
+	is, _, ok := name(visit.URI, &of(visit).Login)
 	return ok && is == who
 }
 
 // LoginFailures returns the hosts whose logins fail, as far as a configuration has these logins. Each host is named
 // once, with the login that fails for the longest time.
-func (m *Maker) LoginFailures(c *config.Config, now time.Time) (all []LoginFailure) {
-	m.logins.mu.Lock()
-	defer m.logins.mu.Unlock()
-	for who, login := range m.logins.all {
-		if login.failures > 0 && login.configured(who, c, now) {
+func (a *Aspect) LoginFailures(of InForce, now time.Time) (all []LoginFailure) {
+	a.logins.mu.Lock()
+	defer a.logins.mu.Unlock()
+	for who, login := range a.logins.all {
+		if login.failures > 0 && login.configured(who, of, now) {
 			all = append(all, login.down)
 		}
 	}
@@ -148,18 +150,20 @@ type LoginStep struct {
 	Rest     time.Time // the host rests until then; zero = Exchange is to be made
 	Exchange fetch.Request
 
-	maker *Maker
-	at    *login
-	page  bool // the exchange reads the page with the form
+	aspect *Aspect
+	at     *login
+	page   bool // the exchange reads the page with the form
 }
 
-// LoginStep returns the next step of the login to the host of a visit; nil if there is none to make.
-func (m *Maker) LoginStep(visit config.About, c *config.Config, s *config.Settings) (*LoginStep, error) {
-	if !s.Request.Login.On() {
+// LoginStep returns the next step of the login to the host of a visit; nil if there is none to make. plain is a request
+// of the visit as it is without the aspect.
+func (a *Aspect) LoginStep(visit schema.About, plain fetch.Request, of InForce) (*LoginStep, error) {
+	o := of(visit)
+	if !o.Login.On() {
 		return nil, nil
 	}
-	u, now, l := visit.URI, visit.Now, &s.Request.Login
-	step, to, form := m.beginStep(visit, c, l)
+	u, now, l := visit.URI, visit.Now, &o.Login
+	step, to, form := a.beginStep(visit, of, l)
 	if step == nil || !step.Rest.IsZero() {
 		return step, nil
 	}
@@ -170,11 +174,12 @@ func (m *Maker) LoginStep(visit config.About, c *config.Config, s *config.Settin
 		}
 		to = page
 	}
-	with, err := m.withCookies(to, s, now)
+	step.Exchange = plain
+	step.Exchange.URI = to
+	_, err := a.AddTo(&step.Exchange, o, now)
 	if err != nil {
 		return nil, err
 	}
-	step.Exchange = Exchange(to, c, with, m.Version, now)
 	if step.page {
 		return step, nil
 	}
@@ -198,13 +203,13 @@ func (m *Maker) LoginStep(visit config.About, c *config.Config, s *config.Settin
 }
 
 // beginStep returns the next step without its exchange, the address of the form, and the hidden fields of the form.
-func (m *Maker) beginStep(
-	visit config.About, c *config.Config, l *config.Login,
+func (a *Aspect) beginStep(
+	visit schema.About, of InForce, l *Form,
 ) (step *LoginStep, to uri.URI, form url.Values) {
-	m.logins.mu.Lock()
-	defer m.logins.mu.Unlock()
+	a.logins.mu.Lock()
+	defer a.logins.mu.Unlock()
 	now := visit.Now
-	at, to := m.logins.begin(visit, c, l)
+	at, to := a.logins.begin(visit, of, l)
 	switch {
 	case at == nil, !at.since.IsZero() && (l.Renew == 0 || now.Sub(at.since) < l.Renew):
 		return nil, to, nil
@@ -216,21 +221,21 @@ func (m *Maker) beginStep(
 	at.busy, at.since = now.Add(maxLoginTime), time.Time{}
 	form = url.Values{}
 	maps.Copy(form, at.hidden)
-	return &LoginStep{maker: m, at: at, page: l.Page != "" && at.hidden == nil}, to, form
+	return &LoginStep{aspect: a, at: at, page: l.Page != "" && at.hidden == nil}, to, form
 }
 
 // Leave ends a step that says nothing about the login.
 func (st *LoginStep) Leave() {
-	st.maker.logins.mu.Lock()
+	st.aspect.logins.mu.Lock()
 	st.at.busy = time.Time{}
-	st.maker.logins.mu.Unlock()
+	st.aspect.logins.mu.Unlock()
 }
 
 // Take takes the answer of a step. If the login failed, it returns why, and until when the host rests.
-func (st *LoginStep) Take(got *fetch.Capture, s *config.Settings) (rest time.Time, failed, err error) {
+func (st *LoginStep) Take(got *fetch.Capture, o *Options) (rest time.Time, failed, err error) {
 	defer panics.Recover(&err)
 	now := got.Started.Add(got.Took)
-	hidden, failed, err := st.read(got, &s.Request.Login)
+	hidden, failed, err := st.read(got, &o.Login)
 	if err != nil {
 		st.Leave()
 		return rest, nil, err
@@ -238,11 +243,11 @@ func (st *LoginStep) Take(got *fetch.Capture, s *config.Settings) (rest time.Tim
 	if failed != nil {
 		return st.Fail(got.URI, failed, now), failed, nil
 	}
-	if err := st.maker.Learn(got, s); err != nil {
+	if err := st.aspect.learn(got, o); err != nil {
 		return rest, nil, err
 	}
-	st.maker.logins.mu.Lock()
-	defer st.maker.logins.mu.Unlock()
+	st.aspect.logins.mu.Lock()
+	defer st.aspect.logins.mu.Unlock()
 	if st.at.busy = (time.Time{}); st.page {
 		st.at.hidden = hidden
 		return rest, nil, nil
@@ -253,8 +258,8 @@ func (st *LoginStep) Take(got *fetch.Capture, s *config.Settings) (rest time.Tim
 
 // Fail ends a step that failed, or whose exchange could not be made. It returns until when the host rests.
 func (st *LoginStep) Fail(u uri.URI, why error, now time.Time) time.Time {
-	st.maker.logins.mu.Lock()
-	defer st.maker.logins.mu.Unlock()
+	st.aspect.logins.mu.Lock()
+	defer st.aspect.logins.mu.Unlock()
 	return st.at.fail(u, why, now)
 }
 
@@ -269,7 +274,7 @@ func (at *login) fail(u uri.URI, why error, now time.Time) time.Time {
 }
 
 // read reads the answer of a step.
-func (st *LoginStep) read(got *fetch.Capture, l *config.Login) (hidden url.Values, failed, err error) {
+func (st *LoginStep) read(got *fetch.Capture, l *Form) (hidden url.Values, failed, err error) {
 	if got.Misfortune != nil {
 		return nil, got.Misfortune, nil
 	}
@@ -299,7 +304,7 @@ func matches(re *regexp.Regexp, head, content []byte) bool {
 
 // hiddenFields returns the hidden fields of the first form that has a field and all configured secret fields; nil if
 // there is none.
-func hiddenFields(page []byte, l *config.Login) url.Values {
+func hiddenFields(page []byte, l *Form) url.Values {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	names, hidden := map[string]bool{}, url.Values{}
 	for {
@@ -330,7 +335,7 @@ func hiddenFields(page []byte, l *config.Login) url.Values {
 }
 
 // hasFields reports whether the names of a form are some, and include all configured secret fields.
-func hasFields(names map[string]bool, l *config.Login) bool {
+func hasFields(names map[string]bool, l *Form) bool {
 	for _, f := range l.SecretFields {
 		if !names[f.Name] {
 			return false
@@ -348,9 +353,9 @@ type Judgement struct {
 
 // Judge looks whether an answer is for strangers, although the crawler is logged in to the host. If it is, the next
 // visit logs in again, or the host rests if this happens right after a login.
-func (m *Maker) Judge(got *fetch.Capture, s *config.Settings) (j Judgement, err error) {
+func (a *Aspect) Judge(got *fetch.Capture, o *Options) (j Judgement, err error) {
 	defer panics.Recover(&err)
-	l := &s.Request.Login
+	l := &o.Login
 	if !l.On() || got.Status <= 0 {
 		return j, nil
 	}
@@ -358,9 +363,9 @@ func (m *Maker) Judge(got *fetch.Capture, s *config.Settings) (j Judgement, err 
 	if err != nil {
 		return j, err
 	}
-	at := m.logins.known(got.URI, l)
-	m.logins.mu.Lock()
-	defer m.logins.mu.Unlock()
+	at := a.logins.known(got.URI, l)
+	a.logins.mu.Lock()
+	defer a.logins.mu.Unlock()
 	switch {
 	case at == nil || at.since.IsZero() || got.Started.Before(at.since):
 		return j, nil
@@ -381,7 +386,7 @@ func (m *Maker) Judge(got *fetch.Capture, s *config.Settings) (j Judgement, err 
 }
 
 // isForStrangers reports whether an answer is one for strangers.
-func isForStrangers(got *fetch.Capture, l *config.Login) (bool, error) {
+func isForStrangers(got *fetch.Capture, l *Form) (bool, error) {
 	if got.Status == http.StatusUnauthorized {
 		return true, nil
 	}

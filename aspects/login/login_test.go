@@ -7,15 +7,14 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
@@ -24,14 +23,13 @@ import (
 // site has two accounts. It shows each reader only the part that belongs to the account.
 type site struct {
 	*httptest.Server
-	dir     string
 	logins  []string // who logged in
 	cookies []string // what requests of pages sent
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{dir: t.TempDir()}
+	s := new(site)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			if r.FormValue("pass") != "pa55-"+r.FormValue("user") {
@@ -45,60 +43,60 @@ func newSite(t *testing.T) *site {
 		http.SetCookie(w, &http.Cookie{Name: "seen", Value: "1", Path: "/"})
 	}))
 	t.Cleanup(s.Close)
-	for name, text := range map[string]string{
-		"arcrawl.toml":  "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n",
-		"secrets/anna":  "pa55-anna\n",
-		"secrets/berta": "pa55-berta\n",
-		"secrets/wrong": "pa55\n",
-	} {
-		s.write(t, name, text)
-	}
 	return s
 }
 
-func (s *site) write(t *testing.T, name, text string) {
-	t.Helper()
-	path := filepath.Join(s.dir, name)
-	must(t, os.MkdirAll(filepath.Dir(path), 0o750))
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+// options returns the options of a user with a password; "" is nobody.
+func (s *site) options(user, password string) *Options {
+	if user == "" {
+		return &Options{Cookies: CookiesSession}
+	}
+	return &Options{Cookies: CookiesSession, OverHTTP: true, Login: Form{
+		URI: s.URL + "/session", Success: regexp.MustCompile(`(?m)^Set-Cookie: session=`),
+		Fields:       []Header{{Name: "user", Value: user}},
+		SecretFields: []Header{{Name: "pass", Secret: schema.NewSecret("file:"+user, password)}},
+	}}
 }
 
-// configured returns the configuration with a text in the file of the host.
-func (s *site) configured(t *testing.T, text string) *config.Config {
-	t.Helper()
-	s.write(t, "hosts.d/a.toml", fmt.Sprintf("host = %q\n%s", s.Listener.Addr(), strings.ReplaceAll(text, "SITE", s.URL)))
-	c, err := config.Load(filepath.Join(s.dir, "arcrawl.toml"))
-	must(t, err)
-	return c
+// byPath returns a configuration with other options for URIs whose path begins with one of the keys.
+func byPath(all map[string]*Options) InForce {
+	return func(a schema.About) *Options {
+		for path, o := range all {
+			if path != "/" && strings.HasPrefix(a.URI.Path(), path) {
+				return o
+			}
+		}
+		return all["/"]
+	}
 }
 
 // visitor requests pages of a site as the crawl does.
 type visitor struct {
-	maker  Maker
+	aspect Aspect
 	client *fetch.Client
 	now    time.Time
 }
 
-func newVisitor(t *testing.T, dir string) *visitor {
+func newVisitor(t *testing.T) *visitor {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions("").WithLogger(nil).WithInMemory(true).WithMemTableSize(8 << 20))
 	must(t, err)
 	jars := hosts.OpenCookies(db)
-	client := fetch.New(fetch.Options{Dial: fetch.Guard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), SpoolDir: dir})
+	client := fetch.New(fetch.Options{Dial: fetch.Guard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), SpoolDir: t.TempDir()})
 	t.Cleanup(func() {
 		_ = client.Close()
 		_ = db.Close()
 	})
-	return &visitor{maker: Maker{Version: "test", Cookies: jars}, client: client, now: time.Now()}
+	return &visitor{aspect: Aspect{Cookies: jars}, client: client, now: time.Now()}
 }
 
 // visit requests a page, after the steps of the login. It returns why the login failed.
-func (v *visitor) visit(t *testing.T, c *config.Config, address string) (failed error) {
+func (v *visitor) visit(t *testing.T, of InForce, address string) (failed error) {
 	t.Helper()
 	u, err := uri.Parse(address)
 	must(t, err)
-	about := config.About{URI: u, Now: v.now}
-	s := c.For(about)
+	about, plain := schema.About{URI: u, Now: v.now}, fetch.Request{URI: u, Limits: fetch.DefaultLimits()}
+	o := of(about)
 	fetched := func(x fetch.Request) *fetch.Capture {
 		got, err := v.client.Fetch(t.Context(), x)
 		must(t, err)
@@ -106,21 +104,21 @@ func (v *visitor) visit(t *testing.T, c *config.Config, address string) (failed 
 		return got
 	}
 	for range 3 {
-		step, err := v.maker.LoginStep(about, c, &s)
+		step, err := v.aspect.LoginStep(about, plain, of)
 		switch {
 		case err != nil:
 			t.Fatal(err)
 		case step == nil:
-			x, err := v.maker.Exchange(u, c, &s, v.now)
+			_, err := v.aspect.AddTo(&plain, o, v.now)
 			if err == nil {
-				err = v.maker.Learn(fetched(x), &s)
+				err = v.aspect.learn(fetched(plain), o)
 			}
 			must(t, err)
 			return nil
 		case !step.Rest.IsZero():
 			return fmt.Errorf("rests until %s", step.Rest)
 		}
-		if _, failed, err := step.Take(fetched(step.Exchange), &s); err != nil || failed != nil {
+		if _, failed, err := step.Take(fetched(step.Exchange), o); err != nil || failed != nil {
 			return failed
 		}
 	}
@@ -128,29 +126,20 @@ func (v *visitor) visit(t *testing.T, c *config.Config, address string) (failed 
 	return nil
 }
 
-// accountOf returns the settings of a login.
-func accountOf(table, user, secret string) string {
-	return "[" + table + "]\nuri = \"SITE/session\"\nsuccess = '(?m)^Set-Cookie: session='\n" +
-		"fields = [{ name = \"user\", value = \"" + user + "\" }]\n" +
-		"secret_fields = [{ name = \"pass\", secret = \"file:" + secret + "\" }]\n"
-}
-
-const overHTTP = "[request]\nsecrets_over_http = true\n"
-
 // TestEachLoginHasItsOwnCookies visits a site with two accounts in turn, and then without one of them, and without any.
 func TestEachLoginHasItsOwnCookies(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	v := newVisitor(t, s.dir)
-	both := s.configured(t, "[fetch]\ncookies = \"session\"\n"+overHTTP+accountOf("login", "anna", "anna")+
-		"[[when]]\nuri = \"/b\"\n"+accountOf("when.login", "berta", "berta")+
-		"[[when]]\nuri = \"/free\"\n[when.login]\nuri = \"\"\n")
+	v := newVisitor(t)
+	both := byPath(map[string]*Options{
+		"/": s.options("anna", "pa55-anna"), "/b": s.options("berta", "pa55-berta"), "/free": s.options("", ""),
+	})
 	for _, path := range []string{"/a1", "/b1", "/free1", "/a2", "/b2", "/free2"} {
 		if err := v.visit(t, both, s.URL+path); err != nil {
 			t.Error(err)
 		}
 	}
-	without := s.configured(t, "[fetch]\ncookies = \"session\"\n")
+	without := byPath(map[string]*Options{"/": s.options("", "")})
 	if err := v.visit(t, without, s.URL+"/a3"); err != nil {
 		t.Error(err)
 	}
@@ -168,9 +157,9 @@ func TestEachLoginHasItsOwnCookies(t *testing.T) {
 func TestOnlyLoginsOfTheConfigurationFail(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	v := newVisitor(t, s.dir)
-	with := func(secret string) *config.Config {
-		return s.configured(t, overHTTP+accountOf("login", "anna", "anna")+"[[when]]\nuri = \"/b\"\n"+accountOf("when.login", "berta", secret))
+	v := newVisitor(t)
+	with := func(password string) InForce {
+		return byPath(map[string]*Options{"/": s.options("anna", "pa55-anna"), "/b": s.options("berta", password)})
 	}
 	c := with("wrong")
 	if err := v.visit(t, c, s.URL+"/a"); err != nil {
@@ -182,17 +171,17 @@ func TestOnlyLoginsOfTheConfigurationFail(t *testing.T) {
 	if err := v.visit(t, c, s.URL+"/b"); err == nil || !strings.Contains(err.Error(), "rests until") {
 		t.Errorf("after a login that failed: %v", err)
 	}
-	if got := v.maker.LoginFailures(c, v.now); len(got) != 1 || !strings.Contains(got[0].Why, "login.success does not match") {
+	if got := v.aspect.LoginFailures(c, v.now); len(got) != 1 || !strings.Contains(got[0].Why, "login.success does not match") {
 		t.Errorf("failures: %v", got)
 	}
-	c = with("berta")
-	if got := v.maker.LoginFailures(c, v.now); len(got) != 0 {
+	c = with("pa55-berta")
+	if got := v.aspect.LoginFailures(c, v.now); len(got) != 0 {
 		t.Errorf("failures with other settings: %v", got)
 	}
 	if err := v.visit(t, c, s.URL+"/b"); err != nil {
 		t.Error(err)
 	}
-	if got := v.maker.LoginFailures(c, v.now); len(got) != 0 {
+	if got := v.aspect.LoginFailures(c, v.now); len(got) != 0 {
 		t.Errorf("failures after a login: %v", got)
 	}
 }
@@ -208,7 +197,7 @@ func FuzzLoginPage(f *testing.F) {
 	} {
 		f.Add([]byte(page))
 	}
-	l := &config.Login{SecretFields: []config.Header{{Name: "pass"}}}
+	l := &Form{SecretFields: []Header{{Name: "pass"}}}
 	f.Fuzz(func(t *testing.T, page []byte) {
 		got := hiddenFields(page, l)
 		if got == nil {

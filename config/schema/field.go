@@ -25,6 +25,11 @@ func (f Field) Fault(problem, remedy string) {
 	f.Doc.AddFault(f.Finding(problem, remedy))
 }
 
+// HiddenFault reports that the value is wrong, without the value: it may hold a secret or be long.
+func (f Field) HiddenFault(problem, remedy string) {
+	f.Doc.AddFault(f.Doc.AtValue(f.Path, Fault{Key: f.Name, Problem: problem, Remedy: remedy}))
+}
+
 // Warn reports that the value is odd.
 func (f Field) Warn(problem, remedy string) { f.Doc.AddWarning(f.Finding(problem, remedy)) }
 

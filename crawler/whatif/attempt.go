@@ -61,7 +61,8 @@ type Trial struct {
 // fails, it makes no other.
 func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now time.Time) (all []Result, err error) {
 	s := t.Config.For(config.About{URI: u, Now: now})
-	if place := s.Request.Unread(); place != "" {
+	own := config.Own[login.Options](&s)
+	if place := own.Unread(); place != "" {
 		return nil, fmt.Errorf("try %s: cannot read the secret %s; run the command as the user of the daemon", u, place)
 	}
 	rest := max(s.Politeness.MinDelay, time.Second)
@@ -69,17 +70,17 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 	if err != nil {
 		return nil, err
 	}
-	maker := login.Maker{Version: t.Version}
-	all, in, err := t.logIn(ctx, client, &maker, config.About{URI: u, Now: now}, &s, rest)
+	logins := new(login.Aspect)
+	all, in, err := t.logIn(ctx, client, logins, config.About{URI: u, Now: now}, &s, rest)
 	if err != nil || !in {
 		return all, err
 	}
-	x, err := maker.Exchange(u, t.Config, &s, now)
-	if err != nil {
+	x := t.Config.Request(u, &s, t.Version, now)
+	if _, err := logins.AddTo(&x, own, now); err != nil {
 		return all, err
 	}
 	g := &stage{
-		t: t, client: client, maker: &maker, page: u, rest: rest, now: now, rules: rules,
+		t: t, client: client, logins: logins, page: u, rest: rest, now: now, rules: rules,
 		before: map[string]Answer{},
 	}
 	notShown := errNoPage
@@ -88,7 +89,7 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 			return all, err
 		}
 		one, err := r.run(ctx, client, *config.Own[misfortune.Options](&s), func(got *fetch.Capture, out *Result) error {
-			j, err := maker.Judge(got, &s)
+			j, err := logins.Judge(got, own)
 			if j.Failed != nil {
 				out.InsteadOf, out.Error = evaluators.ForStrangers, j.Failed.Error()
 			}
@@ -131,11 +132,12 @@ func (t *Trial) requests(x fetch.Request) []named {
 
 // logIn makes the login of the settings, if there is one. in reports whether the page can be requested then.
 func (t *Trial) logIn(
-	ctx context.Context, client *fetch.Client, maker *login.Maker, visit config.About, s *config.Settings,
+	ctx context.Context, client *fetch.Client, logins *login.Aspect, visit config.About, s *config.Settings,
 	rest time.Duration,
 ) (all []Result, in bool, err error) {
+	own := func(a config.About) *login.Options { return config.OwnFor[login.Options](t.Config, a) }
 	for {
-		step, err := maker.LoginStep(visit, t.Config, s)
+		step, err := logins.LoginStep(visit, t.Config.Request(visit.URI, s, t.Version, visit.Now), own)
 		if err != nil || step == nil {
 			return all, err == nil, err
 		}
@@ -148,7 +150,7 @@ func (t *Trial) logIn(
 		failed := false
 		trouble := *config.Own[misfortune.Options](s)
 		one, err := named{Login, step.Exchange}.run(ctx, client, trouble, func(got *fetch.Capture, out *Result) error {
-			_, why, err := step.Take(got, s)
+			_, why, err := step.Take(got, own(visit))
 			if failed = why != nil; failed {
 				out.Error = why.Error()
 			}
@@ -195,7 +197,9 @@ func (t *Trial) askRules(
 	ctx context.Context, client *fetch.Client, u, at uri.URI, now time.Time,
 ) (rules *robots.Rules, next uri.URI, err error) {
 	own := t.Config.For(config.About{URI: at, Now: now})
-	got, err := client.Fetch(ctx, login.Exchange(at, t.Config, &own, t.Version, now))
+	x := t.Config.Request(at, &own, t.Version, now)
+	config.Own[login.Options](&own).AddTo(&x)
+	got, err := client.Fetch(ctx, x)
 	if err != nil {
 		return nil, next, err
 	}

@@ -80,7 +80,7 @@ const (
 type stage struct {
 	t      *Trial
 	client *fetch.Client
-	maker  *login.Maker
+	logins *login.Aspect
 	page   uri.URI
 	rest   time.Duration
 	now    time.Time
@@ -190,8 +190,8 @@ func (g *stage) ask(ctx context.Context, text string) (a Answer, why string) {
 		return a, err.Error()
 	}
 	s := g.t.Config.For(config.About{URI: u, Now: g.now})
-	x, err := g.maker.Exchange(u, g.t.Config, &s, g.now)
-	if err != nil {
+	x := g.t.Config.Request(u, &s, g.t.Version, g.now)
+	if _, err := g.logins.AddTo(&x, config.Own[login.Options](&s), g.now); err != nil {
 		return a, err.Error()
 	}
 	got, err := g.client.Fetch(ctx, g.t.withOther(x))

@@ -92,7 +92,7 @@ var doors = []door{
 		[]string{"cmd/arcrawl", "cmd/arcrawl/cli", "cluster/demo_node.go", "render/benchrender"},
 	},
 	{"the process", "os", []string{"Stderr"}, []string{"daemon", "cmd/arcrawl", "cmd/arcrawl/cli", "render/benchrender"}},
-	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config", "daemon", "cmd/"}},
+	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config/schema", "daemon", "cmd/"}},
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl", "render/benchrender"}},
 	{"the process", "os/signal", nil, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "flag", nil, []string{"cmd/arcrawl", "render/benchrender"}},

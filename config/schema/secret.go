@@ -1,7 +1,7 @@
 // This file reads secrets. A secret is named in the configuration by where it is stored, and read from there when the
 // configuration is loaded. Nothing that shows a configuration can show it: a [Secret] is written as its place.
 
-package config
+package schema
 
 import (
 	"crypto/sha256"
@@ -13,18 +13,22 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-// maxSecret is the maximum length of a secret in bytes.
-const maxSecret = 8 << 10
+// MaxSecret is the maximum length of a secret in bytes.
+const MaxSecret = 8 << 10
+
+// SecretPlaces ends the explanation of a key that names a secret.
+const SecretPlaces = "A secret is named by its place: `file:` and a file in the folder `storage.secrets`, `env:` and a variable that begins with `ARCRAWL_`, or `credential:` and a name of systemd's LoadCredential=. It is read when the configuration is loaded."
 
 // Secret is a value that is sent to a host and shown nowhere. The zero value is no secret.
 type Secret struct {
 	place string
 	value *string // a pointer, because fmt shows the text of an unexported field
 }
+
+// NewSecret returns a secret that no file names. place says for people where it comes from.
+func NewSecret(place, value string) Secret { return Secret{place: place, value: &value} }
 
 // String returns the place of the secret, never the secret.
 func (s Secret) String() string { return s.place }
@@ -49,9 +53,12 @@ func (s Secret) Reveal() string {
 	return *s.value
 }
 
-// mark returns a number that nearly always differs for another secret. It has only 16 bits of the secret, so that it
+// Equal reports whether two secrets are the same, at the same place.
+func (s Secret) Equal(o Secret) bool { return s.place == o.place && s.Reveal() == o.Reveal() }
+
+// Mark returns a number that nearly always differs for another secret. It has only 16 bits of the secret, so that it
 // does not help to guess it.
-func (s Secret) mark() uint16 {
+func (s Secret) Mark() uint16 {
 	sum := sha256.Sum256([]byte("arcrawl secret\n" + s.Reveal()))
 	return binary.BigEndian.Uint16(sum[:])
 }
@@ -62,19 +69,19 @@ const placeExample = `write "file:NAME" for a file in storage.secrets, "env:ARCR
 // have the daemon send what the file names, so it must not reach all that the daemon knows.
 const envPrefix = "ARCRAWL_"
 
-// readSecret reads the place of a secret from a field, and the secret from its place. fits accepts what the secret is
+// ReadSecret reads the place of a secret from a field, and the secret from its place. fits accepts what the secret is
 // used for, and must not repeat it. A fault never shows the value of the field, which may be the secret itself by
 // mistake.
-func readSecret(f schema.Field, fits schema.Check) (Secret, bool) {
+func ReadSecret(f Field, fits Check) (Secret, bool) {
 	place, _ := f.Value.(string)
 	kind, name, _ := strings.Cut(place, ":")
 	if why, ok := isPlace(kind, name); !ok {
-		hidden(f, "is not the place of a secret"+why, placeExample+"; it is not the secret itself")
+		f.HiddenFault("is not the place of a secret"+why, placeExample+"; it is not the secret itself")
 		return Secret{}, false
 	}
-	key := secretKey(kind, name)
+	key := PlaceOf(kind, name)
 	if f.Doc.Reserved[key] {
-		hidden(f, "is the place of a secret of the daemon itself, which no host may receive",
+		f.HiddenFault("is the place of a secret of the daemon itself, which no host may receive",
 			"write the secret of the host to a place of its own")
 		return Secret{}, false
 	}
@@ -84,7 +91,7 @@ func readSecret(f schema.Field, fits schema.Check) (Secret, bool) {
 	if f.Doc.Staged { // whoever proposes a text need not be allowed to learn what is in a file
 		return Secret{place: place}, true
 	}
-	return schema.Once(f, func() (Secret, bool) {
+	return Once(f, func() (Secret, bool) {
 		s := Secret{place: place}
 		text, problem, remedy, elsewhere := fetchSecret(f.Doc.Secrets, kind, name)
 		if problem == "" {
@@ -103,8 +110,8 @@ func readSecret(f schema.Field, fits schema.Check) (Secret, bool) {
 	})
 }
 
-// secretKey returns the one way to write a place that has several, such as "file:./news".
-func secretKey(kind, name string) string {
+// PlaceOf returns the one way to write a place that has several, such as "file:./news".
+func PlaceOf(kind, name string) string {
 	if kind == "file" {
 		name = filepath.Clean(name)
 	}
@@ -146,9 +153,9 @@ func fetchSecret(folder, kind, name string) (text, problem, remedy string, elsew
 		folder = dir
 	}
 	name = filepath.Join(folder, name)
-	data, err := schema.ReadFile(name, maxSecret+3)
+	data, err := ReadFile(name, MaxSecret+3)
 	if err != nil {
-		problem, remedy = schema.Unreadable(err)
+		problem, remedy = Unreadable(err)
 		return "", "names the file " + name + ", which " + problem, remedy, errors.Is(err, fs.ErrPermission)
 	}
 	// A line end at the end of the file is not part of the secret.
@@ -161,17 +168,28 @@ func fetchSecret(folder, kind, name string) (text, problem, remedy string, elsew
 	return text, "", "", false
 }
 
-// Equal reports whether two secrets are the same, at the same place.
-func (s Secret) Equal(o Secret) bool { return s.place == o.place && s.Reveal() == o.Reveal() }
+// ReadCredentials reads the place of a user name and a password.
+func ReadCredentials(f Field) (Secret, bool) {
+	return ReadSecret(f, func(s string) (problem, remedy string) {
+		const wanted = "write USER:PASSWORD into it, on one line"
+		switch user, _, ok := strings.Cut(s, ":"); {
+		case !ok || user == "":
+			return "holds no user name and password", wanted
+		case len(s) > MaxSecret || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
+			return "holds a control character, or is too long", wanted
+		}
+		return "", ""
+	})
+}
 
-// secretPlace makes a key that names the place of a secret.
-func secretPlace(name, scope string, read func(schema.Field) (Secret, bool), v *Secret, doc string) schema.Var {
-	readPlace := func(f schema.Field) (Secret, bool) {
+// Place makes a key that names the place of a secret.
+func Place(name, scope string, read func(Field) (Secret, bool), v *Secret, doc string) Var {
+	readPlace := func(f Field) (Secret, bool) {
 		if f.Value == "" {
 			return Secret{}, true
 		}
 		return read(f)
 	}
 	show := func(s Secret) string { return strconv.Quote(s.String()) }
-	return schema.Value(name, scope, schema.Type{Kind: schema.Text, Optional: true}, v, readPlace, show, doc)
+	return Value(name, scope, Type{Kind: Text, Optional: true}, v, readPlace, show, doc+" "+SecretPlaces)
 }
