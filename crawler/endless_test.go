@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,63 +15,10 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/hosts"
-	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-// Spaces of URIs without end take few requests, and all real pages next to them are found.
-func TestEndlessSpacesTakeFewRequests(t *testing.T) {
-	t.Parallel()
-	slow.Test(t)
-	slow.Unraced(t, longPlay)
-	for _, c := range []struct {
-		name string
-		set  func(*town.Endless)
-		most int // share of the requests for each space, in percent
-		want []spaces.Kind
-	}{
-		{"searches", func(e *town.Endless) { e.Search = true }, 5, []spaces.Kind{spaces.Query}},
-		// They look like real pages to which only one page links, so only their budget bounds them.
-		{"searches with new texts", func(e *town.Endless) { e.Search, e.Texts = true, true }, 5, nil},
-		{"scripts with the time in their names, and session ids", func(e *town.Endless) {
-			e.Busters, e.Sessions = true, true
-		}, 5, []spaces.Kind{spaces.Parameter, spaces.Parameter, spaces.Parameter}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			inTown(t, "[seeds]\nuris = [\"http://news.example/\"]\n", func(t *testing.T, w *world) {
-				site := town.NewEndless()
-				c.set(site)
-				w.town.Serve("news.example", site)
-				w.run(time.Hour) // a restart loses nothing that was learned
-				w.run(19 * time.Hour)
-				asked, all := site.Requests()
-				t.Logf("%d requests, of spaces: %v", all, asked)
-				if missing := site.Missing(); len(missing) > 0 {
-					t.Errorf("%d of %d real pages were not found: %v", len(missing), len(site.Pages()), missing)
-				}
-				for space, n := range asked {
-					if 100*n > c.most*all {
-						t.Errorf("%d of %d requests were for the space %q, want at most %d %%", n, all, space, c.most)
-					}
-				}
-				var kinds []spaces.Kind
-				for _, trap := range w.trapsOf("news.example") {
-					kinds = append(kinds, trap.Kind)
-					t.Logf("%s %s: %s (%d visited, %d kept out)", trap.Kind, trap.Pattern, trap.Why, trap.Visited, trap.Kept)
-				}
-				if len(c.want) == 0 {
-					w.budgetIsLifted("news.example", "/search?q")
-				}
-				if !slices.Equal(kinds, c.want) {
-					t.Errorf("traps of the kinds %v were found, want %v", kinds, c.want)
-				}
-			})
-		})
-	}
-}
 
 // budgetIsLifted checks that a pattern is listed with its budget, that the explanation of a URI names it, and that a
 // curator can end it.
@@ -235,78 +181,39 @@ func newspaper(t *testing.T, site string) (*town.Town, []string) {
 	return of, articles
 }
 
-// noisyWorld is a site with noise and searches without end, and how long it is crawled.
-type noisyWorld struct {
-	name     string
-	settings string
-	lasts    time.Duration
-	site     func(*testing.T) (site *town.Noisy, stop func())
-}
-
-var noisyWorlds = []noisyWorld{
-	{"newspaper in a town", "", 3 * 24 * time.Hour, func(t *testing.T) (*town.Noisy, func()) {
-		of, articles := newspaper(t, "http://news.example")
-		return &town.Noisy{Site: of, Found: articles}, of.Close
-	}},
-	{"site of the demo", `min = "2s"
-max = "2m"
-[politeness]
-delay_factor = 5.0
-min_delay = "200ms"
-max_delay = "1s"
-[retry]
-first = "5s"
-max = "1m"
-[robots]
-wait = "30s"
-forbidden_wait = "30s"
-`, 20 * time.Minute, func(*testing.T) (*town.Noisy, func()) {
-		return &town.Noisy{
-			Site:  demosite.New(time.Now()).Handler(time.Now),
-			Own:   regexp.MustCompile(`<span class="clock">[^<]*</span>`),
-			Found: []string{"/world/", "/city/", "/sport/", "/about.html", "/archive.html"},
-		}, func() {}
-	}},
-}
-
-// TestNoiseAndSearchesTakeFewRequests crawls a newspaper in a town, and the site of the demo. A fifth of their pages
-// differ at each request, and each page links to searches without end, which bring a new text each time. Searches take
-// at most 5 % of the requests, whole downloads of nothing new at most 30 %, and no article is missed. The flag -noisy
-// sets another share of pages; with more noise the downloads have no bound.
+// TestNoiseAndSearchesTakeFewRequests crawls a newspaper in a town. A fifth of its pages differ at each request, and
+// each page links to searches without end, which bring a new text each time. Searches take at most 5 % of the requests,
+// whole downloads of nothing new at most 30 %, and no article is missed. The flag -noisy sets another share of pages;
+// with more noise the downloads have no bound.
 func TestNoiseAndSearchesTakeFewRequests(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
-	for _, web := range noisyWorlds {
-		t.Run(web.name, func(t *testing.T) {
-			t.Parallel()
-			inTown(t, "[[wait]]\nmime = \".*\"\nrule = \"learned\"\n"+web.settings+
-				"[seeds]\nuris = [\"http://news.example/\"]\n", func(t *testing.T, w *world) {
-				site, stop := web.site(t)
-				defer stop()
-				site.Share, site.Search, site.Texts = *noisyShare, true, true
-				w.town.Serve("news.example", site)
-				w.run(web.lasts)
-				got := site.Tally()
-				t.Logf("%d requests: %d for searches, %d for noisy pages; %d whole downloads of nothing new",
-					got.All, got.Search, got.Noise, got.Same)
-				if got.All < 1000 || *noisyShare > 0 && got.Noise == 0 || got.Search < 20 {
-					t.Errorf("%+v: too few requests to say anything", got)
-				}
-				if 20*got.Search > got.All {
-					t.Errorf("%d of %d requests were for searches, want at most 5 %%", got.Search, got.All)
-				}
-				if *noisyShare <= 20 && 10*got.Same > 3*got.All {
-					t.Errorf("%d of %d requests brought a whole page and nothing new, want at most 30 %%", got.Same, got.All)
-				}
-				for _, path := range site.Found {
-					if len(w.visits(path)) == 0 {
-						t.Errorf("%s was not visited", path)
-					}
-				}
-			})
-		})
-	}
+	inTown(t, "[[wait]]\nmime = \".*\"\nrule = \"learned\"\n[seeds]\nuris = [\"http://news.example/\"]\n", func(t *testing.T, w *world) {
+		of, articles := newspaper(t, "http://news.example")
+		defer of.Close()
+		site := &town.Noisy{Site: of, Found: articles, Share: *noisyShare, Search: true, Texts: true}
+		w.town.Serve("news.example", site)
+		w.run(3 * 24 * time.Hour)
+		got := site.Tally()
+		t.Logf("%d requests: %d for searches, %d for noisy pages; %d whole downloads of nothing new",
+			got.All, got.Search, got.Noise, got.Same)
+		if got.All < 1000 || *noisyShare > 0 && got.Noise == 0 || got.Search < 20 {
+			t.Errorf("%+v: too few requests to say anything", got)
+		}
+		if 20*got.Search > got.All {
+			t.Errorf("%d of %d requests were for searches, want at most 5 %%", got.Search, got.All)
+		}
+		if *noisyShare <= 20 && 10*got.Same > 3*got.All {
+			t.Errorf("%d of %d requests brought a whole page and nothing new, want at most 30 %%", got.Same, got.All)
+		}
+		for _, path := range site.Found {
+			if len(w.visits(path)) == 0 {
+				t.Errorf("%s was not visited", path)
+			}
+		}
+		w.budgetIsLifted("news.example", "/search?q")
+	})
 }
 
 // Three pages show the time, and three never change. From the second day on the host's accounts have no version, and

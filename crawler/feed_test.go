@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -125,6 +126,7 @@ func liveSite(perDay float64, news bool, date func(changed, now time.Time) time.
 // the estimates are closer to the truth. False dates are never taken for the time of a change.
 func TestSourceShowsWhenItsPagesChanged(t *testing.T) {
 	t.Parallel()
+	slow.Unraced(t, longPlay)
 	for _, c := range []struct {
 		name     string
 		date     func(changed, now time.Time) time.Time
@@ -211,24 +213,13 @@ func TestBelievedLastModifiedIsTheTimeOfTheChange(t *testing.T) {
 		return list
 	}
 	silent, honest, lying, off := rates("", ""), rates("honest", ""), rates("lie", ""), rates("honest", "[midfetch]\ndecide_by = \"off\"\n")
-	same := func(a, b []float64) bool {
-		if len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if a[i] != b[i] {
-				return false
-			}
-		}
-		return true
-	}
-	if same(honest, silent) {
+	if slices.Equal(honest, silent) {
 		t.Error("a believed Last-Modified does not change the estimate")
 	}
-	if !same(lying, silent) {
+	if !slices.Equal(lying, silent) {
 		t.Errorf("a Last-Modified that never changes has an effect: %.1f, %.1f", lying, silent)
 	}
-	if !same(off, silent) {
+	if !slices.Equal(off, silent) {
 		t.Errorf("a Last-Modified that is not believed has an effect: %.1f, %.1f", off, silent)
 	}
 	t.Logf("4.8 changes a day; estimate at the end %.2f without dates, %.2f with dates", silent[len(silent)-1], honest[len(honest)-1])

@@ -20,6 +20,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -98,6 +99,7 @@ func troubledSite(w *world) {
 // the pages say.
 func TestARebuiltStoreHasWhatTheLostOneHad(t *testing.T) {
 	t.Parallel()
+	slow.Unraced(t, longPlay)
 	for _, c := range []struct {
 		name, settings string
 		set            func(*world)

@@ -30,44 +30,35 @@ const (
 type Maze struct {
 	began time.Time
 
-	visited
-	first map[string]string          // the URI under which a topic was asked for first
-	traps map[string]map[string]bool // by kind, the URIs of traps that were asked for
-}
-
-// visited knows the sessions of a site, and the requests for its real pages.
-type visited struct {
-	mu       sync.Mutex // guards the fields below, and the counts of the site that embeds it
+	mu       sync.Mutex // guards the fields below
 	sessions int
-	real     map[string]int // requests for each real page
+	real     map[string]int             // requests for each real page
+	first    map[string]string          // the URI under which a topic was asked for first
+	traps    map[string]map[string]bool // by kind, the URIs of traps that were asked for
 }
 
-// missing returns the pages that were not requested.
-func (v *visited) missing(pages []string) []string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return slices.DeleteFunc(pages, func(p string) bool { return v.real[p] > 0 })
-}
-
-// session returns a new session id of n bytes.
-func (v *visited) session(n int) string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.sessions++
-	sum := sha256.Sum256([]byte(strconv.Itoa(v.sessions)))
-	return hex.EncodeToString(sum[:n])
+// session returns a new session id.
+func (s *Maze) session() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sessions++
+	sum := sha256.Sum256([]byte(strconv.Itoa(s.sessions)))
+	return hex.EncodeToString(sum[:16])
 }
 
 // NewMaze returns a site whose calendar has events around the time at which it began.
 func NewMaze(began time.Time) *Maze {
 	return &Maze{
-		began: began, first: map[string]string{}, traps: map[string]map[string]bool{},
-		visited: visited{real: map[string]int{}},
+		began: began, real: map[string]int{}, first: map[string]string{}, traps: map[string]map[string]bool{},
 	}
 }
 
 // Missing returns the real pages that were not requested.
-func (s *Maze) Missing() []string { return s.missing(s.pages()) }
+func (s *Maze) Missing() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(s.pages(), func(p string) bool { return s.real[p] > 0 })
+}
 
 // Trapped returns the number of requested URIs of traps, by kind and in total.
 func (s *Maze) Trapped() (byKind map[string]int, all int) {
@@ -114,7 +105,7 @@ func (s *Maze) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, q := r.URL.Path, r.URL.Query()
 	var page body
 	page.links("/", "/about", "/news?page=1", "/shop", "/calendar/"+s.began.Format("2006/01"),
-		"/deep/", "/forum/"+s.session(16)+"/", "/partners/")
+		"/deep/", "/forum/"+s.session()+"/", "/partners/")
 	s.mu.Lock()
 	if slices.Contains(s.pages(), r.URL.RequestURI()) {
 		s.real[r.URL.RequestURI()]++
@@ -278,7 +269,7 @@ func (s *Maze) forum(page *body, path string) {
 	}
 	s.mu.Unlock()
 	page.say("Forum %s", topic)
-	id := s.session(16)
+	id := s.session()
 	for i := range topics {
 		page.links("/forum/" + id + "/topic-" + strconv.Itoa(i))
 	}

@@ -3,11 +3,12 @@ package town
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"html"
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,11 +19,10 @@ import (
 // readers see, or teasers that rotate.
 type Noisy struct {
 	Site   http.Handler
-	Share  int            // of the pages of HTML that are noisy, in percent
-	Search bool           // each page links to a search, and each result names two more words
-	Texts  bool           // the results of searches are texts that were never on another page
-	Found  []string       // the real pages that each result of a search names some of
-	Own    *regexp.Regexp // noise of the site itself; nil for none
+	Share  int      // of the pages of HTML that are noisy, in percent
+	Search bool     // each page links to a search, and each result names two more words
+	Texts  bool     // the results of searches are texts that were never on another page
+	Found  []string // the real pages that each result of a search names some of
 
 	mu     sync.Mutex // guards the fields below
 	all    int
@@ -59,11 +59,8 @@ func (n *Noisy) noiseOf(path string) int {
 // ServeHTTP answers one request.
 func (n *Noisy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if n.Search && r.URL.Path == "/search" {
-		b := endlessPage{e: &Endless{Texts: n.Texts}}
-		b.links("/")
-		b.search(r.URL.Query().Get("q"), n.Found)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, "<!DOCTYPE html><title>Search</title>%s", b.String())
+		fmt.Fprintf(w, "<!DOCTYPE html><title>Search</title>%s", n.result(r.URL.Query().Get("q")))
 		n.count(func() { n.search++ })
 		return
 	}
@@ -76,7 +73,7 @@ func (n *Noisy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	from := httptest.NewRecorder()
 	n.Site.ServeHTTP(from, r)
 	body := from.Body.Bytes()
-	content := sha256.Sum256(n.withoutOwn(body))
+	content := sha256.Sum256(body)
 	h := w.Header()
 	maps.Copy(h, from.Header())
 	isPage := from.Code == http.StatusOK && strings.HasPrefix(h.Get("Content-Type"), "text/html")
@@ -99,12 +96,38 @@ func (n *Noisy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// withoutOwn returns a page without the noise of the site itself.
-func (n *Noisy) withoutOwn(page []byte) []byte {
-	if n.Own == nil {
-		return page
+// result returns the result of a search, which names three of the real pages and two more words.
+func (n *Noisy) result(q string) string {
+	var b body
+	seed := number(q)
+	b.links("/")
+	b.say("Your search for %s found these pages. Did you mean %s?", html.EscapeString(q), word(seed))
+	for i := range min(3, len(n.Found)) {
+		b.links(n.Found[(seed+i)%len(n.Found)])
 	}
-	return n.Own.ReplaceAll(page, nil)
+	if n.Texts {
+		for i := range 60 {
+			b.WriteString(word(seed+i) + " ")
+		}
+	}
+	b.links("/search?q="+word(seed), "/search?q="+word(seed+1))
+	return b.String()
+}
+
+// number returns a number that only depends on a text.
+func number(text string) int {
+	sum := sha256.Sum256([]byte(text))
+	return int(binary.BigEndian.Uint32(sum[:]) >> 8)
+}
+
+// word returns a word that only depends on n.
+func word(n int) string {
+	sum := sha256.Sum256([]byte("word " + strconv.Itoa(n)))
+	text := make([]byte, 7)
+	for i := range text {
+		text[i] = 'a' + sum[i]%26
+	}
+	return string(text)
 }
 
 // sent notes the content of an answer, and whether it was sent whole.

@@ -5,8 +5,8 @@
 // that are right, wrong or absent, a status, a redirect, and links. A later definition replaces an earlier one at its
 // own time: so a page fails, moves, or returns.
 //
-// [Maze], [Endless] and [Noisy] are sites by themselves, with traps, spaces of URIs without end, and noise. [NewsPages]
-// are pages whose news is easily mistaken for what differs at each fetch.
+// [Maze] is a site by itself, with traps. [Noisy] adds noise and searches without end to another site. [NewsPages] are
+// pages whose news is easily mistaken for what differs at each fetch.
 package town
 
 import (
