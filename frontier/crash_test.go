@@ -162,7 +162,7 @@ func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	rounds := 8
 	if slow.Reduced() {
-		rounds = 3
+		rounds = 2
 	}
 	for seed := range uint64(rounds) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {

@@ -89,9 +89,9 @@ func TestInventedHostsAreEvicted(t *testing.T) {
 // Random hosts are found, visited and evicted. A model knows which URIs may not vanish, and which must be gone.
 func TestEvictionModel(t *testing.T) {
 	t.Parallel()
-	crawls := uint64(6)
+	crawls, moves := uint64(6), 1500
 	if slow.Reduced() {
-		crawls = 1
+		crawls, moves = 1, 1000
 	}
 	for seed := range crawls {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestEvictionModel(t *testing.T) {
 				o.Group = func(h uri.Host) string { return []string{"", "", "g"}[len(h)%3] }
 				o.Limits = func(uri.Host) frontier.Limits { return frontier.Limits{URIs: 1000, PerDirectory: 100} }
 			})
-			for range 1500 {
+			for range moves {
 				m.move()
 			}
 			if m.evicted == 0 || m.again == 0 {

@@ -90,7 +90,7 @@ func TestABackupOfACrawlThatRunsIsAConsistentStore(t *testing.T) {
 	var all []backup.Backup
 	before := int64(0)
 	for i := range 3 {
-		for f.Counts(start).URIs < before+1500 {
+		for f.Counts(start).URIs < before+700 {
 			time.Sleep(time.Millisecond)
 		}
 		before = f.Counts(start).URIs
