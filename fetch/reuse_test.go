@@ -164,19 +164,6 @@ func TestFetchNeverRepeatsWhatItSent(t *testing.T) {
 	}
 }
 
-func TestFetchDoesNotRepeatOnANewConnection(t *testing.T) {
-	t.Parallel()
-	var conns atomic.Int64
-	address := serve(t, func(conn net.Conn, _ int) {
-		conns.Add(1)
-		request(bufio.NewReader(conn))
-	})
-	got := getFrom(t, newClient(t, fetch.Options{}), address)
-	if got.Status != fetch.EmptyReply || conns.Load() != 1 {
-		t.Errorf("status %d over %d connections, want %d over 1", got.Status, conns.Load(), fetch.EmptyReply)
-	}
-}
-
 func TestIdleConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, fetch.Options{MaxIdle: 2})

@@ -3,7 +3,6 @@ package fetch_test
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -60,7 +59,8 @@ func TestFetchWithoutAResponse(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			address := serve(t, c.handle)
+			var conns atomic.Int64
+			address := serve(t, func(conn net.Conn, n int) { conns.Add(1); c.handle(conn, n) })
 			client := newClient(t, fetch.Options{})
 			got := get(t, client, fetch.Request{URI: parse(t, "http://"+address+"/"), Limits: c.limits})
 			if got.Status != c.status || got.Misfortune == nil || !strings.Contains(got.Misfortune.Error(), c.says) {
@@ -79,8 +79,8 @@ func TestFetchWithoutAResponse(t *testing.T) {
 			if _, err := got.Content(); err == nil {
 				t.Error("Content returned no error")
 			}
-			if fetch.Idle(client) != 0 {
-				t.Error("the connection was kept")
+			if fetch.Idle(client) != 0 || conns.Load() != 1 {
+				t.Errorf("the connection was kept, or the request repeated over another one: %d", conns.Load())
 			}
 		})
 	}
@@ -361,33 +361,6 @@ func TestReadersFailAfterCaptureClose(t *testing.T) {
 		if err := reader.Close(); err != nil {
 			t.Errorf("closing the content reader: %v", err)
 		}
-	}
-}
-
-func TestFetchOverTLS(t *testing.T) {
-	t.Parallel()
-	server, trusting := tlsConfigs(t)
-	var conns atomic.Int64
-	address := serve(t, func(c net.Conn, _ int) {
-		conns.Add(1)
-		secure := tls.Server(c, server)
-		answering(withLength("", "secret")+"secret", false)(secure, 0)
-	})
-	u := parse(t, "https://"+address+"/")
-	client := newClient(t, fetch.Options{TLS: trusting})
-	for range 3 {
-		got := get(t, client, fetch.Request{URI: u})
-		if content, err := contentOf(t, got); content != "secret" || err != nil || !got.IP.IsLoopback() {
-			t.Errorf("content %q, %v, from %s; misfortune %v", content, err, got.IP, got.Misfortune)
-		}
-	}
-	if n := conns.Load(); n != 1 {
-		t.Errorf("%d connections for three visits, want 1", n)
-	}
-	var unknown *tls.CertificateVerificationError
-	got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: u})
-	if got.Status != fetch.ConnectFailed || !errors.As(got.Misfortune, &unknown) {
-		t.Errorf("an unknown authority: status %d, %v; want a failed connection", got.Status, got.Misfortune)
 	}
 }
 

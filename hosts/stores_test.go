@@ -85,15 +85,11 @@ func TestOldDaysAreDeleted(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	valid, err := encodeDay(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add(valid)
 	day := evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25, Odds: evaluators.OddsOf(0.4, true, true)}
 	odds, err := encodeDay(day)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add(odds)
 	f.Add([]byte{withoutOdds, 0xff})
 	f.Fuzz(func(t *testing.T, v []byte) {

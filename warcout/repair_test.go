@@ -61,7 +61,7 @@ func TestFileCutAtAnyByteIsRepairedToItsWholeRecords(t *testing.T) {
 	c := leave(t, Options{})
 	dir := memoryDir(t)
 	step := 1
-	if slow.FirstTier() {
+	if slow.Reduced() {
 		step = 7
 	}
 	for n := 0; n <= len(c.data); n += step {

@@ -40,14 +40,14 @@ func follow(p Policy, interval, lasts time.Duration, listed int) (last State, wa
 func TestNextFollowsTheRateOfNewItems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		interval, min, max time.Duration
+		interval, min, max, lasts time.Duration
 	}{
-		{time.Minute, 5 * time.Minute, 5 * time.Minute},
-		{20 * time.Minute, 6 * time.Minute, 15 * time.Minute},
-		{6 * time.Hour, time.Hour, 4 * time.Hour},
-		{10 * 24 * time.Hour, 6 * time.Hour, 6 * time.Hour},
+		{time.Minute, 5 * time.Minute, 5 * time.Minute, 2 * 24 * time.Hour},
+		{20 * time.Minute, 6 * time.Minute, 15 * time.Minute, 7 * 24 * time.Hour},
+		{6 * time.Hour, time.Hour, 4 * time.Hour, 30 * 24 * time.Hour},
+		{10 * 24 * time.Hour, 6 * time.Hour, 6 * time.Hour, 30 * 24 * time.Hour},
 	} {
-		_, waits, missed := follow(DefaultPolicy(), c.interval, 30*24*time.Hour, 30)
+		_, waits, missed := follow(DefaultPolicy(), c.interval, c.lasts, 30)
 		for _, w := range waits[len(waits)-20:] {
 			if w < c.min || w > c.max {
 				t.Errorf("an item every %s: wait %s, want %s to %s", c.interval, w, c.min, c.max)

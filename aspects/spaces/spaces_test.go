@@ -612,67 +612,37 @@ func TestStoreKeepsBudgetsAndStaysSmall(t *testing.T) {
 // are visited as usual again once no new one was named for a long time.
 func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
 	t.Parallel()
-	day := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: day, Compactors: -1})
 	must(t, err)
 	defer f.Close()
-	s := spaces.Open(f.DB())
-	a := spaces.Aspect{Store: s, Frontier: f}
-	search := func(n int) uri.URI {
-		word := strings.Map(func(r rune) rune { return r - '0' + 'k' }, fmt.Sprint(n))
-		u, err := uri.Parse("http://news.example/search?q=" + word)
+	b := store{spaces.Open(f.DB()), f.DB()}
+	a := spaces.Aspect{Store: b.Store, Frontier: f}
+	visited := crawl(t, b, endless, 3000).visited
+	for _, target := range visited {
+		_, err := f.Add(day, frontier.Candidate{URI: parse(t, host+target), Via: host + "/", Hops: "LL"})
 		must(t, err)
-		return u
 	}
-	wanted := func(n int, at time.Duration) spaces.Wanted {
-		return spaces.Wanted{URI: search(n), Via: search(n / 2), Hops: "LL", Now: day.Add(at)}
-	}
-	visited := 1
-	for ; visited < 100; visited++ { // each search brings a new text and names two more words
-		if _, held, err := a.HoldFound(wanted(visited, 0)); err != nil || held {
-			break
-		}
-		text := ""
-		for i := range 80 {
-			text += fmt.Sprintf("%x ", visited*7919+i*104729)
-		}
-		page := spaces.Page{
-			URI: search(visited), Via: search(visited / 2), Hops: "LL", First: true, HTML: true, Content: []byte(text),
-			Links: []spaces.Link{{URI: search(2 * visited), Page: true}, {URI: search(2*visited + 1), Page: true}}, Now: day,
-		}
-		if _, _, err := s.Learn(page); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Add(day, frontier.Candidate{URI: search(visited), Via: search(visited / 2).String(), Hops: "LL"}); err != nil {
-			t.Fatal(err)
+	holds := func(n int, after time.Duration, want bool) {
+		t.Helper()
+		via := parse(t, host+"/search?q="+letters(n/2))
+		w := spaces.Wanted{URI: parse(t, host+"/search?q="+letters(n)), Via: via, Hops: "LL", Now: day.Add(after)}
+		if _, held, err := a.HoldFound(w); err != nil || held != want {
+			t.Fatalf("search %d is held: %v, %v; want %v", n, held, err, want)
 		}
 	}
-	if visited == 100 {
-		t.Fatal("no search was put off")
+	again1 := func(after time.Duration, want int) {
+		t.Helper()
+		if n := again(t, b, visited[1:2], day.Add(after)); n != want {
+			t.Errorf("after %s %d visited searches are visited again, want %d", after, n, want)
+		}
 	}
-	again := func(at time.Duration) (held bool) {
-		w := wanted(2, at)
-		_, _, held, err := s.Hold(w, true)
-		must(t, err)
-		return held
-	}
-	if !again(time.Hour) {
-		t.Error("a visited search is visited again while new ones are put off; want that it waits")
-	}
+	again1(time.Hour, 0) // while new ones are put off
 	for after := time.Hour; after < spaces.Doubt; after += 12 * time.Hour {
-		if _, held, err := a.HoldFound(wanted(2, after)); err != nil || held {
-			t.Fatalf("a search that is known is held: %v, %v", held, err)
-		}
+		holds(1, after, false) // it is known
 	}
-	if again(spaces.Doubt + 2*time.Hour) {
-		t.Error("a visited search waits although no new one was named for a long time")
-	}
-	if _, held, err := a.HoldFound(wanted(5000, spaces.Doubt)); err != nil || !held {
-		t.Errorf("a search that is not known is held: %v, %v; want true", held, err)
-	}
-	if !again(spaces.Doubt + 2*time.Hour) {
-		t.Error("a visited search is visited again after a new one was put off; want that it waits")
-	}
+	again1(spaces.Doubt+2*time.Hour, 1) // no new one was named for a long time
+	holds(5000, spaces.Doubt, true)
+	again1(spaces.Doubt+2*time.Hour, 0) // a new one was put off
 }
 
 // FuzzQueries learns pages with arbitrary queries, links and texts. A URI that waits must belong to a pattern and wait

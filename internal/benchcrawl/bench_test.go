@@ -47,7 +47,7 @@ func TestGrow(t *testing.T) {
 	var out strings.Builder
 	dir, profiles := t.TempDir(), t.TempDir()
 	err := command([]string{
-		"grow", "-rounds", "2", "-documents", "900", "-known", "500,700", "-dir", dir, "-profiles", profiles, "known",
+		"grow", "-rounds", "2", "-documents", "300", "-known", "500,700", "-dir", dir, "-profiles", profiles, "known",
 	}, &out)
 	if err != nil {
 		t.Fatal(err)

@@ -111,12 +111,8 @@ func failingLogin() attack {
 			}
 			c.town.serve(s, "www.members.example")
 			secrets := filepath.Join(c.dir, "secrets")
-			if err := os.MkdirAll(secrets, 0o700); err != nil {
-				c.t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(secrets, "pass"), []byte("swordfish\n"), 0o600); err != nil {
-				c.t.Fatal(err)
-			}
+			must(c.t, os.MkdirAll(secrets, 0o700))
+			must(c.t, os.WriteFile(filepath.Join(secrets, "pass"), []byte("swordfish\n"), 0o600))
 			return crawlOptions{
 				seeds: pagesOf(c, "www.members.example", 5),
 				hosts: map[string]string{"www.members.example": fmt.Sprintf(`[request]
@@ -357,9 +353,7 @@ func intruder(name string, change func(*http.Request), token string) attack {
 		stranger: func(c *crawl) crawlOptions {
 			at := fmt.Sprintf("127.0.0.1:%d", freePort(c))
 			tokens := "maria operate " + steerToken + "\njan read " + readToken + "\n"
-			if err := os.WriteFile(filepath.Join(c.dir, "tokens"), []byte(tokens), 0o600); err != nil {
-				c.t.Fatal(err)
-			}
+			must(c.t, os.WriteFile(filepath.Join(c.dir, "tokens"), []byte(tokens), 0o600))
 			timer := time.AfterFunc(short/2, func() {
 				for method, path := range map[string]string{http.MethodGet: "/status", http.MethodPost: "/pause"} {
 					r, err := http.NewRequest(method, "http://"+at+api.Base+path, strings.NewReader("{}"))
@@ -395,9 +389,7 @@ func intruder(name string, change func(*http.Request), token string) attack {
 func freePort(c *crawl) int {
 	c.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	_ = l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }
@@ -406,17 +398,11 @@ func freePort(c *crawl) int {
 func (c *crawl) prepare(o crawlOptions, change func(*frontier.Frontier) error) {
 	c.t.Helper()
 	cfg, err := daemon.LoadConfig(c.write(o), zerolog.Nop())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	f, err := daemon.MakeStore(c.t.Context(), cfg, time.Now(), false)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	if err := change(f); err != nil {
 		c.t.Error(err)
 	}
-	if err := f.Close(); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, f.Close())
 }

@@ -44,11 +44,7 @@ func costs() []attack {
 		{
 			name: "bodies that drip on twelve hosts",
 			stranger: func(c *crawl) crawlOptions {
-				c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if r.URL.Path == "/robots.txt" {
-						http.NotFound(w, r)
-						return
-					}
+				c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 					for r.Context().Err() == nil {
 						_, _ = io.WriteString(w, "x")
 						_ = http.NewResponseController(w).Flush()
@@ -67,11 +63,7 @@ func costs() []attack {
 			stranger: func(c *crawl) crawlOptions {
 				body := []byte(strings.Repeat("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaab ", 60_000))
 				var n atomic.Int64
-				c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if r.URL.Path == "/robots.txt" {
-						http.NotFound(w, r)
-						return
-					}
+				c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Content-Type", "text/html")
 					fmt.Fprintf(w, "<title>%d</title>", n.Add(1))
 					_, _ = w.Write(body)
@@ -118,11 +110,7 @@ func costs() []attack {
 		{
 			name: "redirects without end", quick: true,
 			stranger: func(c *crawl) crawlOptions {
-				c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if r.URL.Path == "/robots.txt" {
-						http.NotFound(w, r)
-						return
-					}
+				c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 					http.Redirect(w, r, r.URL.Path+"0", http.StatusFound)
 				}), "www.stranger.example")
 				return crawlOptions{seeds: pagesOf(c, "www.stranger.example", 5)}
@@ -159,11 +147,7 @@ func costs() []attack {
 
 // document serves the same body for all pages.
 func document(kind, coding string, body []byte) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/robots.txt" {
-			http.NotFound(w, r)
-			return
-		}
+	return withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", kind)
 		if coding != "" {
 			w.Header().Set("Content-Encoding", coding)
@@ -351,11 +335,7 @@ func shares() []attack {
 			stranger: func(c *crawl) crawlOptions {
 				var n atomic.Int64
 				noise := strings.Repeat("0123456789abcdef", 64<<10) // 1 MB
-				c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if r.URL.Path == "/robots.txt" {
-						http.NotFound(w, r)
-						return
-					}
+				c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Content-Type", "application/octet-stream")
 					fmt.Fprint(w, n.Add(1), noise)
 				}), "*.stranger.example")
@@ -412,11 +392,7 @@ func deadHub() attack {
 				c.town.name(host, c.town.address())
 				feeds = append(feeds, fmt.Sprintf("%q", c.town.url(host, "/feed.xml")))
 			}
-			feed := c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/robots.txt" {
-					http.NotFound(w, r)
-					return
-				}
+			feed := c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/atom+xml")
 				fmt.Fprintf(w, `<feed xmlns="http://www.w3.org/2005/Atom"><title>%[1]s</title>`+
 					`<link rel="self" href="http://%[1]s/feed.xml"/><link rel="hub" href="https://hub.victim.example/"/>`+

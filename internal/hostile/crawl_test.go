@@ -121,11 +121,7 @@ func newCrawl(t testing.TB) *crawl {
 	t.Helper()
 	c := &crawl{t: t, town: newTown(t), dir: t.TempDir()}
 	c.hangup = make(chan os.Signal, 4)
-	c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/robots.txt" {
-			http.NotFound(w, r)
-			return
-		}
+	c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, "<title>%s</title><p>%d", r.URL.Path, c.healthy.Add(1))
 	}), "www.healthy.example")
@@ -183,13 +179,9 @@ func (c *crawl) write(o crawlOptions) string {
 		name := fmt.Sprintf("%s:%d", host, c.town.port)
 		files[filepath.Join(c.dir, "hosts.d", host+".toml")] = fmt.Sprintf("host = %q\n%s", name, text)
 	}
-	if err := os.MkdirAll(filepath.Join(c.dir, "hosts.d"), 0o750); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, os.MkdirAll(filepath.Join(c.dir, "hosts.d"), 0o750))
 	for name, text := range files {
-		if err := os.WriteFile(name, []byte(text), 0o640); err != nil {
-			c.t.Fatal(err)
-		}
+		must(c.t, os.WriteFile(name, []byte(text), 0o640))
 	}
 	return path
 }
@@ -199,9 +191,7 @@ func (c *crawl) run(o crawlOptions) {
 	c.t.Helper()
 	log := zerolog.New(c)
 	cfg, err := daemon.LoadConfig(c.write(o), log)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	lasts := o.lasts
 	if lasts == 0 {
 		lasts = crawlTime

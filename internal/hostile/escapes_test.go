@@ -49,9 +49,7 @@ func (c *crawl) victim(reached *atomic.Int64) (address string) {
 	at, port := c.town.address(), freePort(c)
 	l := c.town.listen(at, port)
 	u, err := net.ListenPacket("udp", l.Addr().String())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	var serving sync.WaitGroup
 	c.t.Cleanup(func() { _, _ = l.Close(), u.Close(); serving.Wait() })
 	serving.Go(func() {
@@ -153,12 +151,8 @@ func bucketServer(name string, answer http.HandlerFunc) attack {
 				answer(w, r)
 			}))
 			secrets := filepath.Join(c.dir, "secrets")
-			if err := os.MkdirAll(secrets, 0o700); err != nil {
-				c.t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(secrets, "s3"), []byte("reader:swordfish\n"), 0o600); err != nil {
-				c.t.Fatal(err)
-			}
+			must(c.t, os.MkdirAll(secrets, 0o700))
+			must(c.t, os.WriteFile(filepath.Join(secrets, "s3"), []byte("reader:swordfish\n"), 0o600))
 			return crawlOptions{tables: fmt.Sprintf(
 				"[upload]\nendpoint = \"http://%s:%d\"\nbucket = \"web-archive\"\nsecret = \"file:s3\"\n", at, c.town.port)}
 		},
@@ -244,14 +238,10 @@ func reaching() []attack {
 					c.t.Error(err)
 				}
 			}
-			if err := os.MkdirAll(filepath.Dir(secret), 0o700); err != nil {
-				c.t.Fatal(err)
-			}
+			must(c.t, os.MkdirAll(filepath.Dir(secret), 0o700))
 			write("reader:" + readersPassword + "\n")
 			at := fmt.Sprintf("127.0.0.1:%d", freePort(c))
-			if err := os.WriteFile(filepath.Join(c.dir, "tokens"), []byte("maria operate "+steerToken+"\n"), 0o600); err != nil {
-				c.t.Fatal(err)
-			}
+			must(c.t, os.WriteFile(filepath.Join(c.dir, "tokens"), []byte("maria operate "+steerToken+"\n"), 0o600))
 			timer := time.AfterFunc(short/3, func() { // a second line: the last good configuration stays in force
 				write("reader:" + readersPassword + "\nreader:" + readersPassword + "\n")
 				c.hangup <- syscall.SIGHUP

@@ -58,11 +58,7 @@ func manyParts() attack {
 		name: "pages with 4000 parts that differ at each fetch", lasts: 12 * time.Second,
 		stranger: func(c *crawl) crawlOptions {
 			var n atomic.Int64
-			c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/robots.txt" {
-					http.NotFound(w, r)
-					return
-				}
+			c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/xhtml+xml") // only such pages are looked at twice
 				for i := range 4000 {
 					fmt.Fprintf(w, "<div class=x%c><p>The harbour is open.</p><i class=c>%d</i></div>", 'a'+i%26, n.Add(7919))
@@ -89,11 +85,7 @@ func clocks() attack {
 	return attack{
 		name: "hundred pages with a clock", lasts: short,
 		stranger: func(c *crawl) crawlOptions {
-			c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/robots.txt" {
-					http.NotFound(w, r)
-					return
-				}
+			c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/html")
 				fmt.Fprintf(w, "<title>%s</title><p>It is %d. ", r.URL.Path, time.Now().UnixNano())
 				for i := range 100 {
@@ -113,11 +105,7 @@ func longBodies() attack {
 		stranger: func(c *crawl) crawlOptions {
 			beginning := make([]byte, 256<<10)
 			_, _ = rand.Read(beginning)
-			c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/robots.txt" {
-					http.NotFound(w, r)
-					return
-				}
+			c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "video/mp4")
 				for r.Context().Err() == nil {
 					if _, err := w.Write(beginning); err != nil {

@@ -91,11 +91,7 @@ func quotas() []attack {
 					noise[i] = byte(rand.Uint32())
 				}
 				var n atomic.Int64
-				c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if r.URL.Path == "/robots.txt" {
-						http.NotFound(w, r)
-						return
-					}
+				c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Content-Type", "application/octet-stream")
 					fmt.Fprintf(w, "%d", n.Add(1))
 					_, _ = w.Write(noise)
@@ -112,11 +108,7 @@ func quotas() []attack {
 					asked.Add(1)
 					w.WriteHeader(http.StatusInternalServerError)
 				}), "hub.victim.example")
-				c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if r.URL.Path == "/robots.txt" {
-						http.NotFound(w, r)
-						return
-					}
+				c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Content-Type", "application/atom+xml")
 					fmt.Fprintf(w, `<feed xmlns="http://www.w3.org/2005/Atom"><title>%[1]s</title><link rel="self" href="http://%[1]s%[2]s"/>`+
 						`<link rel="hub" href="http://hub.victim.example:%[3]d%[2]s"/><entry><id>1</id><title>a</title>`+

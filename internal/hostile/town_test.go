@@ -70,11 +70,20 @@ func (tw *town) url(host, path string) string {
 func (tw *town) listen(at netip.Addr, port int) net.Listener {
 	tw.t.Helper()
 	l, err := net.Listen("tcp", netip.AddrPortFrom(at, uint16(port)).String())
-	if err != nil {
-		tw.t.Fatal(err)
-	}
+	must(tw.t, err)
 	tw.t.Cleanup(func() { _ = l.Close() })
 	return &countedListener{Listener: l, open: &tw.open}
+}
+
+// withoutRobots answers all requests but those for robots.txt, which there is none of.
+func withoutRobots(answer http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		answer(w, r)
+	})
 }
 
 // serve serves names with a handler of net/http, on an address of their own.
@@ -135,16 +144,12 @@ func (tw *town) hole(names ...string) netip.Addr {
 	tw.t.Helper()
 	at := tw.address()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		tw.t.Fatal(err)
-	}
+	must(tw.t, err)
 	tw.t.Cleanup(func() { _ = syscall.Close(fd) })
 	if err = syscall.Bind(fd, &syscall.SockaddrInet4{Port: tw.port, Addr: at.As4()}); err == nil {
 		err = syscall.Listen(fd, 0)
 	}
-	if err != nil {
-		tw.t.Fatal(err)
-	}
+	must(tw.t, err)
 	for range 2 {
 		c, err := net.DialTimeout("tcp", netip.AddrPortFrom(at, uint16(tw.port)).String(), 200*time.Millisecond)
 		if err == nil {

@@ -96,11 +96,7 @@ func retryAfterPage(name, value string) attack {
 	return attack{
 		name: name,
 		stranger: func(c *crawl) crawlOptions {
-			c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/robots.txt" {
-					http.NotFound(w, r)
-					return
-				}
+			c.town.serve(withoutRobots(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Retry-After", value)
 				w.WriteHeader(http.StatusServiceUnavailable)
 			}), "www.stranger.example")

@@ -20,17 +20,21 @@ const (
 	tries = 3
 )
 
-// everyday and largest are the sizes of the largest input, in everyday tests and if ARCRAWL_HOSTILE is set.
+// The sizes of the largest input: in everyday tests, under the race detector, and if ARCRAWL_HOSTILE is set.
 const (
-	everyday = 128 << 10
-	largest  = 8 << 20
+	everyday  = 128 << 10
+	whenRaced = 32 << 10
+	largest   = 8 << 20
 )
 
 // Linear fails the test if the work of run grows faster than its input. input returns a text of about n bytes. The
-// largest text has 128 KiB, or 8 MiB if the variable ARCRAWL_HOSTILE is set.
+// largest text has 128 KiB, under the race detector 32 KiB, or 8 MiB if the variable ARCRAWL_HOSTILE is set.
 func Linear(t *testing.T, input func(n int) string, run func(text string)) {
 	t.Helper()
 	size := everyday
+	if raced {
+		size = whenRaced
+	}
 	if os.Getenv("ARCRAWL_HOSTILE") != "" {
 		size = largest
 	}
