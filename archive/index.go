@@ -17,7 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -118,7 +117,7 @@ func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*keep.Pu
 		Open: func(path string) { fmt.Fprintf(out, "%s: skipped, because the daemon still writes to it\n", path) },
 		Collection: &keep.Collection{
 			Post: func(ctx context.Context, lines []byte) (int, string, error) {
-				return fetch.PostLines(ctx, server, "arcrawl/"+cli.Version(), lines)
+				return keep.PostLines(ctx, server, "arcrawl/"+cli.Version(), lines)
 			},
 			Refused: func(e index.Entry, why error) {
 				fmt.Fprintf(out, "%s:%d: skipped %s: %v\n", e.Filename, e.Offset, e.URL, why)

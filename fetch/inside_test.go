@@ -115,24 +115,6 @@ func TestSecretFieldsAreReplacedInWhatIsKept(t *testing.T) {
 	}
 }
 
-func TestTheAnswerOfAServerOfTheOperatorIsBounded(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		text string
-		want error
-	}{{"", nil}, {"12345678", nil}, {"123456789", ErrAnswerTooLarge}, {strings.Repeat("x", 1000), ErrAnswerTooLarge}} {
-		got := 0
-		err := readBounded(strings.NewReader(test.text), 8, func(in io.Reader) error {
-			all, err := io.ReadAll(in)
-			got = len(all)
-			return err
-		})
-		if !errors.Is(err, test.want) || got > 9 {
-			t.Errorf("%d bytes of at most 8: %d read, error %v, want %v", len(test.text), got, err, test.want)
-		}
-	}
-}
-
 // TestAPeriodOfABodyDoesNotEndWriting writes to a connection after the end of a period of its body, as HTTP/2 does to
 // receive more. A write that fails would break TLS, and cut the body.
 func TestAPeriodOfABodyDoesNotEndWriting(t *testing.T) {

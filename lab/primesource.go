@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -99,7 +101,7 @@ func (s *primeSource) ask(ctx context.Context, host string) error {
 	q.Set("limit", strconv.Itoa(maxCaptures))
 	u.RawQuery = q.Encode()
 	before := s.Visits
-	err = fetch.GetLines(ctx, u.String(), s.UserAgent, func(in io.Reader) error {
+	err = getLines(ctx, u.String(), s.UserAgent, func(in io.Reader) error {
 		visits, skipped, err := s.Seen.ReadLines(in, s.wanted)
 		s.Visits += visits
 		s.Skipped += skipped
@@ -111,6 +113,50 @@ func (s *primeSource) ask(ctx context.Context, host string) error {
 	}
 	if s.Visits == before {
 		s.Empty = append(s.Empty, host)
+	}
+	return nil
+}
+
+const (
+	gotTimeout   = 30 * time.Minute
+	gotFirstByte = 2 * time.Minute // until the head of the answer
+	maxGot       = 1 << 30
+	maxRefusal   = 4 << 10 // bytes of the answer that say why there is none
+)
+
+// errAnswerTooLarge means that the answer of a server is larger than 1 GiB.
+var errAnswerTooLarge = errors.New("the answer is larger than 1 GiB")
+
+// getLines asks a server of the operator for a text, and calls read with the text while it arrives. It returns an error
+// unless the status is 200. An answer may have 1 GiB and take half an hour.
+func getLines(ctx context.Context, from, userAgent string, read func(io.Reader) error) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, gotTimeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return fmt.Errorf("request a text from a server: %w", fetch.WithoutURL(err))
+	}
+	r.Header = http.Header{"User-Agent": {userAgent}}
+	res, err := fetch.AskOwnServer(r, gotFirstByte)
+	if err != nil {
+		return fmt.Errorf("request a text from a server: %w", err)
+	}
+	defer func() { err = errors.Join(err, res.Body.Close()) }()
+	if res.StatusCode != http.StatusOK {
+		says, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // the status is the error
+		return fmt.Errorf("request a text from a server: it answered with status %d: %.200q", res.StatusCode, says)
+	}
+	return readBounded(res.Body, maxGot, read)
+}
+
+// readBounded calls read with at most limit bytes of in. It returns errAnswerTooLarge if there are more.
+func readBounded(in io.Reader, limit int64, read func(io.Reader) error) error {
+	bounded := &io.LimitedReader{R: in, N: limit + 1}
+	if err := read(bounded); err != nil && bounded.N > 0 {
+		return err
+	}
+	if bounded.N <= 0 {
+		return errAnswerTooLarge
 	}
 	return nil
 }

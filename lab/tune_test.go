@@ -2,7 +2,9 @@ package lab
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -232,5 +234,23 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestTheAnswerOfAServerOfTheOperatorIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		text string
+		want error
+	}{{"", nil}, {"12345678", nil}, {"123456789", errAnswerTooLarge}, {strings.Repeat("x", 1000), errAnswerTooLarge}} {
+		got := 0
+		err := readBounded(strings.NewReader(test.text), 8, func(in io.Reader) error {
+			all, err := io.ReadAll(in)
+			got = len(all)
+			return err
+		})
+		if !errors.Is(err, test.want) || got > 9 {
+			t.Errorf("%d bytes of at most 8: %d read, error %v, want %v", len(test.text), got, err, test.want)
+		}
 	}
 }

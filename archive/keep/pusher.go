@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -32,6 +33,9 @@ const (
 	maxPushPause = 5 * time.Minute
 	// lastPush is how long a stop waits for the last lines to be sent.
 	lastPush = 5 * time.Second
+	// postTime and maxPostAnswer bound an exchange with the server.
+	postTime      = time.Minute
+	maxPostAnswer = 4 << 10
 )
 
 // pusher sends the lines of the index to an OutbackCDX server. The crawl only adds to its queue, and never waits for
@@ -62,8 +66,27 @@ func openPusher(c *config.Config, version string, log zerolog.Logger) (*pusher, 
 	}
 	log = log.With().Str("server", shown).Logger()
 	return newPusher(queue, log, func(ctx context.Context, lines []byte) (int, string, error) {
-		return fetch.PostLines(ctx, to, agent, lines)
+		return PostLines(ctx, to, agent, lines)
 	}), nil
+}
+
+// PostLines sends lines of text to a server of the operator. It returns the status and the first 4 KiB of the answer.
+func PostLines(ctx context.Context, to, userAgent string, lines []byte) (status int, answer string, _ error) {
+	return postText(ctx, to, userAgent, "text/plain; charset=utf-8", lines)
+}
+
+// postText sends a text to a server of the operator, as [PostLines] does.
+func postText(
+	ctx context.Context, to, userAgent, contentType string, text []byte,
+) (status int, answer string, _ error) {
+	ctx, cancel := context.WithTimeout(ctx, postTime)
+	defer cancel()
+	header := http.Header{"Content-Type": {contentType}, "User-Agent": {userAgent}}
+	status, got, err := fetch.Post(ctx, nil, to, header, text, maxPostAnswer)
+	if err != nil {
+		return 0, "", fmt.Errorf("send a text to a server: %w", err)
+	}
+	return status, string(got), nil
 }
 
 func newPusher(

@@ -15,7 +15,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
@@ -30,7 +29,7 @@ func newTestPusher(t *testing.T, s *archivetest.CDXServer, n int) (*pusher, *byt
 	}
 	log := &bytes.Buffer{}
 	return newPusher(queue, zerolog.New(log), func(ctx context.Context, lines []byte) (int, string, error) {
-		return fetch.PostLines(ctx, s.URL+"/crawl", "arcrawl-test", lines)
+		return PostLines(ctx, s.URL+"/crawl", "arcrawl-test", lines)
 	}), log
 }
 

@@ -22,7 +22,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -130,7 +129,7 @@ func handSealed(ctx context.Context, url, command, agent string, entry []byte, p
 	if url == "" {
 		return nil
 	}
-	status, answer, err := fetch.PostJSON(ctx, url, agent, entry)
+	status, answer, err := postText(ctx, url, agent, "application/json", entry)
 	if err == nil && status/100 != 2 {
 		err = fmt.Errorf("the server answers with status %d: %.300s", status, strings.TrimSpace(answer))
 	}
