@@ -16,9 +16,10 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -324,11 +325,11 @@ func (d comparing) run(cmd *cobra.Command, l *index.Library, versions [2]index.V
 func (d comparing) text(cmd *cobra.Command, l *index.Library, c index.Capture) (string, error) {
 	var scrub func(content []byte, mime string) []byte
 	if d.hostRules {
-		conf, u, err := cli.ConfigAndURI(cmd.ErrOrStderr(), d.at.Config, c.URL)
+		conf, u, err := ConfigAndURI(cmd.ErrOrStderr(), d.at.Config, c.URL)
 		if err != nil {
 			return "", err
 		}
-		rules, err := whatif.ScrubRules(conf, u, time.Now())
+		rules, err := ScrubRules(conf, u, time.Now())
 		if err != nil {
 			return "", err
 		}
@@ -339,4 +340,28 @@ func (d comparing) text(cmd *cobra.Command, l *index.Library, c index.Capture) (
 		text = rule.ReplaceAllString(text, "")
 	}
 	return text, err
+}
+
+// ConfigAndURI loads a configuration and parses a URI.
+func ConfigAndURI(errs io.Writer, path, address string) (*config.Config, uri.URI, error) {
+	c, err := cli.ReadConfig(errs, path)
+	if err != nil {
+		return nil, uri.URI{}, err
+	}
+	u, err := uri.Parse(address)
+	if err != nil {
+		return nil, uri.URI{}, cli.Usage(err)
+	}
+	return c, u, nil
+}
+
+// ScrubRules compiles the scrubbing rules of a URI's host, whether change.mode uses them or not.
+func ScrubRules(c *config.Config, u uri.URI, now time.Time) (*digest.Rules, error) {
+	s := c.For(config.About{URI: u, Now: now})
+	change := config.Own[noise.Options](&s)
+	if len(change.Scrub)+len(change.ScrubCSS) == 0 && change.Mode != noise.TextOnly {
+		return nil, fmt.Errorf("the host %s has no scrubbing rules in %s: set change.scrub or change.scrub_css", u.Host(), c.Path)
+	}
+	spec := digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS, Text: change.Mode == noise.TextOnly}
+	return digest.Compile(spec)
 }

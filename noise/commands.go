@@ -11,7 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -38,11 +37,11 @@ from each version to the next. It applies the rules whatever change.mode says, s
 		Example: "  arcrawl scrub test --config arcrawl.toml https://www.news.example/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, u, err := cli.ConfigAndURI(cmd.ErrOrStderr(), at.Config, args[0])
+			c, u, err := archive.ConfigAndURI(cmd.ErrOrStderr(), at.Config, args[0])
 			if err != nil {
 				return err
 			}
-			rules, err := whatif.ScrubRules(c, u, time.Now())
+			rules, err := archive.ScrubRules(c, u, time.Now())
 			if err != nil {
 				return err
 			}

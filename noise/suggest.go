@@ -79,7 +79,7 @@ the command that adds them to the file of the host. It asks the running daemon. 
 }
 
 func (s *suggestion) run(cmd *cobra.Command, address string) error {
-	c, u, err := cli.ConfigAndURI(cmd.ErrOrStderr(), s.at.Config, address)
+	c, u, err := archive.ConfigAndURI(cmd.ErrOrStderr(), s.at.Config, address)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,9 @@
 package whatif
 
 import (
-	"fmt"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -37,15 +34,4 @@ func SettingsOf(c *config.Config, h uri.Host, about config.About, onlySet bool) 
 		}
 	}
 	return s
-}
-
-// ScrubRules compiles the scrubbing rules of a URI's host, whether change.mode uses them or not.
-func ScrubRules(c *config.Config, u uri.URI, now time.Time) (*digest.Rules, error) {
-	s := c.For(config.About{URI: u, Now: now})
-	change := config.Own[noise.Options](&s)
-	if len(change.Scrub)+len(change.ScrubCSS) == 0 && change.Mode != noise.TextOnly {
-		return nil, fmt.Errorf("the host %s has no scrubbing rules in %s: set change.scrub or change.scrub_css", u.Host(), c.Path)
-	}
-	spec := digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS, Text: change.Mode == noise.TextOnly}
-	return digest.Compile(spec)
 }

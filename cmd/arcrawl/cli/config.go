@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 const (
@@ -105,17 +104,4 @@ func FromStore[A any](
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return read(f)
-}
-
-// ConfigAndURI loads a configuration and parses a URI.
-func ConfigAndURI(errs io.Writer, path, address string) (*config.Config, uri.URI, error) {
-	c, err := ReadConfig(errs, path)
-	if err != nil {
-		return nil, uri.URI{}, err
-	}
-	u, err := uri.Parse(address)
-	if err != nil {
-		return nil, uri.URI{}, Usage(err)
-	}
-	return c, u, nil
 }
