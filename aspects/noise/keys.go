@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/schema"
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 // Keys returns the keys of the aspect.
@@ -24,9 +25,11 @@ func Keys(o *Options) schema.Owned {
 			schema.Choice("change.mode", schema.InBoth, &o.Mode,
 				"`strict` compares every byte, `scrubbed` what the rules below leave, `text` what a reader sees of that.",
 				Strict, Scrubbed, TextOnly),
-			schema.Elements("change.scrub", schema.InBoth, "regular expressions", &o.Scrub, schema.ReadScrub,
+			schema.Elements("change.scrub", schema.InBoth, "regular expressions", &o.Scrub,
+				readRules(`for example '<span class="clock">.*?</span>'`, " (RE2 syntax)", digest.CheckRegex),
 				"Text that matches one of these expressions is not compared: each match counts as one space. They are applied one after the other. An expression that matches the empty text or whole documents is a fault."),
-			schema.Elements("change.scrub_css", schema.InBoth, "CSS selectors", &o.ScrubCSS, schema.ReadSelectors,
+			schema.Elements("change.scrub_css", schema.InBoth, "CSS selectors", &o.ScrubCSS,
+				readRules(`for example "span.clock" or "#ads > div"`, "", digest.CheckSelector),
 				"Elements of HTML pages that are not compared."),
 			types,
 			schema.Bytes("change.max_size", schema.InBoth, 1<<10, 64<<20, &o.MaxSize,
@@ -43,6 +46,16 @@ func Keys(o *Options) schema.Owned {
 				"Shortest wait of a page that differs at each fetch, whatever is compared. A shorter `wait.max` takes precedence. `0s` = no second fetches. Only with the wait rules `learned` and `target`."),
 		},
 		Check: o.finish,
+	}
+}
+
+// readRules returns the reader of a list of rules, each of which check must accept. example is the remedy after
+// "write", and syntax ends it.
+func readRules(example, syntax string, check func(string) error) func(schema.Field) []string {
+	return func(f schema.Field) []string {
+		return schema.ReadElements(f, example, func(e schema.Field, s string) (string, bool) {
+			return s, schema.AcceptRule(e, check(s), s, "write "+example+syntax)
+		})
 	}
 }
 

@@ -142,8 +142,8 @@ func regexProblem(err error, s string) string {
 	return bad.Code.String() + " at " + Clip(strconv.Quote(bad.Expr))
 }
 
-// acceptScrub reports whether a scrubbing rule was accepted with err == nil, and reports its fault otherwise.
-func acceptScrub(f Field, err error, rule, remedy string) bool {
+// AcceptRule reports whether a scrubbing rule was accepted with err == nil, and reports its fault otherwise.
+func AcceptRule(f Field, err error, rule, remedy string) bool {
 	var bad *syntax.Error
 	switch {
 	case err == nil:

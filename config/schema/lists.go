@@ -47,27 +47,11 @@ func ReadTypePatterns(f Field) []*regexp.Regexp {
 	})
 }
 
-// ReadScrub reads a list of regular expressions for scrubbing.
-func ReadScrub(f Field) []string {
-	const example = `for example '<span class="clock">.*?</span>'`
-	return ReadElements(f, example, func(e Field, s string) (string, bool) {
-		return s, acceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)")
-	})
-}
-
-// ReadSelectors reads a list of CSS selectors for scrubbing.
-func ReadSelectors(f Field) []string {
-	const example = `for example "span.clock" or "#ads > div"`
-	return ReadElements(f, example, func(e Field, s string) (string, bool) {
-		return s, acceptScrub(e, digest.CheckSelector(s), s, "write "+example)
-	})
-}
-
 // ReadExpressions reads a list of regular expressions that identify pages.
 func ReadExpressions(f Field) []*regexp.Regexp {
 	const example = `for example '<title>Please wait</title>'`
 	return ReadElements(f, example, func(e Field, s string) (*regexp.Regexp, bool) {
-		if !acceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)") {
+		if !AcceptRule(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)") {
 			return nil, false
 		}
 		return regexp.MustCompile(s), true
