@@ -285,8 +285,7 @@ func (w *world) do(c *crawler.Crawler, words []string) {
 		w.edit(quoted(words))
 	case "reload", "plan":
 		plan, err := c.Reload(words[0] == "plan", now)
-		plan.Warnings = nil
-		text, _ := json.Marshal(plan)
+		text, _ := json.Marshal(toldPlan(plan))
 		if err != nil {
 			text = []byte(err.Error())
 		}

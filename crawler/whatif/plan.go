@@ -43,15 +43,14 @@ type Plan struct {
 type HostLoad struct {
 	// Each URI counts with the wait interval that it has learned, within the bounds of its settings.
 
-	Host     uri.Host `json:"host"`
-	URIs     int64    `json:"uris"`
-	Before   float64  `json:"before"` // visits a day that its URIs ask for
-	After    float64  `json:"after"`
-	Capacity float64  `json:"capacity"` // visits a day that its politeness allows
-	Text     string   `json:"text"`
-
-	CapacityBefore float64 `json:"-"`
-	Shorter        int64   `json:"-"` // URIs that wait longer than the new maximum, until their next visit
+	Host           uri.Host `json:"host"`
+	URIs           int64    `json:"uris"`
+	Before         float64  `json:"before"` // visits a day that its URIs ask for
+	After          float64  `json:"after"`
+	CapacityBefore float64  `json:"-"`
+	Capacity       float64  `json:"capacity"` // visits a day that its politeness allows
+	Shorter        int64    `json:"-"`        // URIs that wait longer than the new maximum, until their next visit
+	Text           string   `json:"text"`
 }
 
 // TooMuch reports whether the URIs ask for more visits than politeness allows.
