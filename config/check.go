@@ -250,13 +250,31 @@ func (l *loader) checkSeeds() {
 			add(s)
 		}
 	}
-	hasSources := func(f *hostFile) bool { return len(f.draft.sources) > 0 }
+	hasSources := func(f *hostFile) bool { return len(f.sources()) > 0 }
 	if len(l.config.Seeds) == 0 && !slices.ContainsFunc(l.all(), hasSources) {
 		l.main.AddWarning(Fault{
 			Key: "seeds.uris", Problem: "there are no seeds in any file",
 			Remedy: "only URIs that are already in the store will be visited",
 		})
 	}
+}
+
+// sources returns the URIs that the keys of aspects in a file name besides seeds.
+func (f *hostFile) sources() (all []seed) {
+	for own := range f.draft.owned {
+		for _, s := range own.Sources {
+			list, set := f.doc.Setting("", s.Key)
+			if !set {
+				continue // the list is of another file
+			}
+			for i, u := range *s.URIs {
+				e := schema.Field{Doc: f.doc, Name: s.Key, Path: list.Path.Element(i)}
+				e.Value = f.doc.Value(e.Path)
+				all = append(all, seed{u, e})
+			}
+		}
+	}
+	return all
 }
 
 // checkSources collects the feeds and sitemaps of all files, and warns of duplicates.
@@ -278,7 +296,7 @@ func (l *loader) checkSources() {
 		l.config.Sources = append(l.config.Sources, from)
 	}
 	for _, f := range l.all() {
-		for _, s := range f.draft.sources {
+		for _, s := range f.sources() {
 			add(s, f.host)
 		}
 	}

@@ -26,7 +26,6 @@ type draft struct {
 	owner     string          // the key owner
 	seedSites []seedSite      // the key seeds.about
 	seeds     []seed          // the key seeds.uris
-	sources   []seed          // feeds and sitemaps
 	when      schema.Criteria // of the [[when]] being read
 	whens     []*layer        // the [[when]] of the file
 	entry     entry           // the [[wait]] being read

@@ -36,7 +36,7 @@ var groups = []func(*draft) []schema.Var{
 	(*draft).fileKeys, (*draft).aboutKeys, (*draft).operatorKeys, (*draft).uploadKeys, (*draft).crawlKeys,
 	(*draft).adminKeys, (*draft).reachKeys, (*draft).politenessKeys, (*draft).waitKeys, (*draft).midfetchKeys,
 	(*draft).fetchKeys, (*draft).dedupKeys, (*draft).networkKeys, (*draft).scopeKeys,
-	(*draft).sourceKeys, (*draft).renderKeys, (*draft).seedKeys, (*draft).whenKeys,
+	(*draft).renderKeys, (*draft).seedKeys, (*draft).whenKeys,
 }
 
 // key is a key in a catalog.

@@ -109,7 +109,7 @@ func (d *draft) crawlKeys() []schema.Var {
 // seedKeys are the keys of [seeds].
 func (d *draft) seedKeys() []schema.Var {
 	return perFile([]schema.Var{
-		schema.Elements("seeds.uris", InBoth, "URIs", &d.seeds, readSeeds(`"https://www.news.example/"`),
+		schema.Elements("seeds.uris", InBoth, "URIs", &d.seeds, readSeeds,
 			"http and https URIs. A host file may list only URIs on its host and on hosts below it."),
 		schema.Rows("seeds.about", InBoth, seedColumns, &d.seedSites, readSeedSites,
 			"What people should know of single seeds; each is in `uris` too: `[{ uri = \"https://www.news.example/\", title = \"Front page\", labels = [\"newspapers\"], collections = [\"elections\"], owner = \"maria\", note = \"since 2019\" }]`. Every key except `uri` may be left out."),
@@ -129,17 +129,14 @@ func readHost(f schema.Field) (uri.Host, bool) {
 	return h, problem == ""
 }
 
-// readSeeds returns the reader of a list of seeds or sources. Their hosts, and whether they are new, are checked when
-// all files are read.
-func readSeeds(example string) func(schema.Field) []seed {
-	return func(f schema.Field) (all []seed) {
-		f.Texts("for example "+example, func(e schema.Field, s string) {
-			if u, ok := schema.ReadURI(e, s); ok {
-				all = append(all, seed{uri: u, at: e})
-			}
-		})
-		return all
-	}
+// readSeeds reads a list of seeds. Their hosts, and whether they are new, are checked when all files are read.
+func readSeeds(f schema.Field) (all []seed) {
+	f.Texts(`for example "https://www.news.example/"`, func(e schema.Field, s string) {
+		if u, ok := schema.ReadURI(e, s); ok {
+			all = append(all, seed{uri: u, at: e})
+		}
+	})
+	return all
 }
 
 // defaultConfig returns the values of the main file's keys that no file has set. Paths are relative to the main file.

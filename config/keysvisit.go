@@ -3,7 +3,6 @@ package config
 import (
 	"net/netip"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/names"
@@ -168,19 +167,4 @@ func (d *draft) scopeKeys() []schema.Var {
 		}),
 		names.Keys(&s.Names),
 	)
-}
-
-// sourceKeys are the keys of feeds and sitemaps that are seeds too.
-func (d *draft) sourceKeys() []schema.Var {
-	return perFile([]schema.Var{
-		schema.Elements("feeds.uris", InBoth, "URIs", &d.sources, d.readMore("https://www.news.example/rss.xml"),
-			"Feeds to follow, on any host. They are also seeds: what they list on their host is in scope."),
-		schema.Elements("feeds.sitemaps", InBoth, "URIs", &d.sources, d.readMore("https://www.news.example/sitemap.xml"),
-			"Sitemaps and sitemap indexes to follow."),
-	})
-}
-
-// readMore returns the reader of a list of feeds or sitemaps, which it adds to the ones before.
-func (d *draft) readMore(example string) func(schema.Field) []seed {
-	return func(f schema.Field) []seed { return append(d.sources, readSeeds(strconv.Quote(example))(f)...) }
 }

@@ -14,6 +14,12 @@ func Keys(o *Options) schema.Owned {
 			Doc: "Feeds and sitemaps: how they are found, and how often they are visited. New entries are visited at once.",
 		}},
 		Vars: []schema.Var{
+			schema.PerFile(schema.Elements("feeds.uris", schema.InBoth, "URIs", &o.URIs,
+				schema.ReadURIsLike("https://www.news.example/rss.xml"),
+				"Feeds to follow, on any host. They are also seeds: what they list on their host is in scope.")),
+			schema.PerFile(schema.Elements("feeds.sitemaps", schema.InBoth, "URIs", &o.Sitemaps,
+				schema.ReadURIsLike("https://www.news.example/sitemap.xml"),
+				"Sitemaps and sitemap indexes to follow.")),
 			schema.Elements("feeds.implied", schema.InBoth, "URIs", &o.Implied, schema.ReadURIs,
 				"Pages, such as the front page and the sections, that become due as soon as a feed of the host has a new entry."),
 			schema.Rows("feeds.implied_by", schema.InBoth, impliedByColumns(), &o.ImpliedBy, readImpliedBy,
@@ -50,6 +56,7 @@ func Keys(o *Options) schema.Owned {
 			schema.Interval("feeds.silent_wait", schema.InBoth, time.Minute, schema.Longest, &o.SilentWait,
 				"Wait between visits of a source on the slow lane."),
 		},
+		Sources: []schema.Sources{{Key: "feeds.sitemaps", URIs: &o.Sitemaps}, {Key: "feeds.uris", URIs: &o.URIs}},
 		Bounds: []schema.Bounds{
 			{Low: "feeds.min", High: "feeds.max", Lower: &o.Feed.Min, Upper: &o.Feed.Max},
 			{Low: "feeds.sitemap_min", High: "feeds.sitemap_max", Lower: &o.Sitemap.Min, Upper: &o.Sitemap.Max},

@@ -200,6 +200,8 @@ func spell(d time.Duration) string {
 
 // Options say how feeds and sitemaps are found and followed. Those that the files name are in the configuration.
 type Options struct {
+	URIs           []uri.URI   // feeds that a file names; they are seeds too
+	Sitemaps       []uri.URI   // the same
 	Policy                     // applies only with ByPolicy
 	Wait           WaitBy      // which rule decides when they are visited
 	Bounds         Bounds      // of one feed or sitemap

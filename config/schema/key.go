@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Key is one key of the configuration files.
@@ -218,6 +219,12 @@ func Needed(k Var) Var {
 	return k
 }
 
+// PerFile marks a key that no [[when]] can set.
+func PerFile(k Var) Var {
+	k.PerFile = true
+	return k
+}
+
 // Secretly marks a key whose value must not be published.
 func Secretly(k Var) Var {
 	k.Secret = true
@@ -256,9 +263,10 @@ type Section struct {
 
 // Owned are the keys of a section with the variables of one file, or of one [[when]].
 type Owned struct {
-	Tables []Table // that are not of another owner too
-	Vars   []Var
-	Bounds []Bounds // pairs of keys
+	Tables  []Table // that are not of another owner too
+	Vars    []Var
+	Bounds  []Bounds  // pairs of keys
+	Sources []Sources // lists of URIs that a file names
 	// Check completes the variables after all keys of a file, or of the [[when]] at path, are read, and reports
 	// contradictions. It is called only if one of the keys is set there; the defaults are complete. It may be nil.
 	Check func(doc *Document, path Path)
@@ -268,6 +276,12 @@ type Owned struct {
 type Bounds struct {
 	Low, High    string
 	Lower, Upper *time.Duration
+}
+
+// Sources is a key with URIs that are visited although no page names them. The lists of all files are joined.
+type Sources struct {
+	Key  string
+	URIs *[]uri.URI
 }
 
 // NewSection returns a section whose keys fill a T, which begins with defaults.

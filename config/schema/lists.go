@@ -36,8 +36,11 @@ func ReadStrings(of string, check Check) func(f Field) []string {
 }
 
 // ReadURIs reads a list of URIs.
-func ReadURIs(f Field) []uri.URI {
-	return ReadElements(f, `for example "https://www.news.example/"`, ReadURI)
+func ReadURIs(f Field) []uri.URI { return ReadURIsLike("https://www.news.example/")(f) }
+
+// ReadURIsLike returns the reader of a list of URIs such as example.
+func ReadURIsLike(example string) func(Field) []uri.URI {
+	return func(f Field) []uri.URI { return ReadElements(f, "for example "+strconv.Quote(example), ReadURI) }
 }
 
 // ReadTypePatterns reads a list of patterns of content types.
