@@ -267,24 +267,6 @@ func TestIntervalIsAlwaysBetweenTheBoundsAndPositive(t *testing.T) {
 	})
 }
 
-func TestThirtyDaysOfADailySeedAreThirtyCaptures(t *testing.T) {
-	t.Parallel()
-	s := Stack{{Rule: Fixed{Every: 24 * hour}}}
-	due, visits := january.Add(8*hour), 0
-	for end := due.AddDate(0, 0, 30); due.Before(end); {
-		late := time.Duration(visits*37%600) * time.Minute // up to ten hours, as on a busy host
-		visits++
-		w := s.Next(WaitInput{State: Changed, Overdue: late})
-		due = due.Add(late).Add(w.Interval)
-		if due.Hour() != 8 || due.Minute() != 0 {
-			t.Fatalf("visit %d, %v late: the next one is due at %v", visits, late, due)
-		}
-	}
-	if visits != 30 {
-		t.Errorf("%d visits in 30 days, want 30", visits)
-	}
-}
-
 func TestAHighTargetAllowsForShortLivedVersions(t *testing.T) {
 	t.Parallel()
 	at := func(target float64) float64 {
