@@ -49,7 +49,7 @@ func (s *switchboard) Join(c peers) {
 func (s *switchboard) clusterFor(o access.Options) peers {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if o.Node != nil {
+	if o.Caller != nil {
 		return peers{}
 	}
 	return s.cluster
@@ -218,7 +218,7 @@ func (x *exchange) send(
 			r.Header.Set(name, value)
 		}
 	}
-	access.CallerOf(from.Context()).Introduce(r.Header)
+	introduce(access.CallerOf(from.Context()), r.Header)
 	got, err := x.Ask(r, shard)
 	switch {
 	case err != nil:

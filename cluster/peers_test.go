@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,7 +66,7 @@ func newCrew(t *testing.T, answer func(shard int, r *http.Request, body string) 
 				if r.Body == nil {
 					r.Body = http.NoBody
 				}
-				to.Handler(access.Options{Node: func(*http.Request) bool { return true }}).ServeHTTP(w, r)
+				to.Handler(access.Options{Caller: introduced(func(*http.Request) bool { return true })}).ServeHTTP(w, r)
 				return w.Result(), nil
 			},
 		})
@@ -149,12 +150,36 @@ func TestTheCallerIsNamedToTheOtherNode(t *testing.T) {
 	for token, want := range map[string]string{secret: "[3 /api/v1/hosts/3.example  read]", "a wrong secret 123": "[]"} {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost"+api.Base+"/hosts/3.example", http.NoBody)
 		r.Header.Set("Authorization", "Bearer "+token)
-		access.Caller{Name: "x", Role: access.Operate}.Introduce(r.Header) // which means nothing at this address
+		introduce(access.Caller{Name: "x", Role: access.Operate}, r.Header) // which means nothing at this address
 		c.asked = nil
 		w := httptest.NewRecorder()
 		c.nodes["a"].Handler(o).ServeHTTP(w, r)
 		if got := fmt.Sprint(c.asked); got != want {
 			t.Errorf("token %q: status %d, asked %s, want %s", token, w.Code, got, want)
+		}
+	}
+}
+
+// TestANodeNamesTheCaller introduces callers as a node does and as strangers might.
+func TestANodeNamesTheCaller(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		known      bool
+		name, role string
+		status     int
+	}{
+		{true, "Zo%C3%AB+%C3%96", "curate", 0},
+		{true, "", "operate", 0},
+		{true, "", "", 403},
+		{true, "x", "none", 403},
+		{false, "x", "operate", 403},
+		{true, "%zz", "curate", 400},
+	} {
+		want, again := http.Header{callerHeader: {row.name}, roleHeader: {row.role}}, http.Header{}
+		c, status, _ := introduced(func(*http.Request) bool { return row.known })(&http.Request{Header: want})
+		introduce(c, again)
+		if same := reflect.DeepEqual(again, want); status != row.status || status == 0 && (!same || c.Way != byNode) {
+			t.Errorf("%+v: status %d, caller %+v, introduced as %v", row, status, c, again)
 		}
 	}
 }

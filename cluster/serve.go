@@ -72,9 +72,43 @@ func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
 	b.served.Join(around)
 	known := func(print []byte) bool { return n.Bearer(print) != "" }
 	b.Serve(id.Listen(l, known), b.served.Handler(access.Options{
-		Node: func(r *http.Request) bool { return known(printOf(r.TLS)) },
+		Caller: introduced(func(r *http.Request) bool { return known(printOf(r.TLS)) }),
 	}))
 	n.Announce(shared.Door{Address: l.Addr().String(), Print: id.print})
 	log.Info().Str("at", l.Addr().String()).Msg("answering the other nodes of the cluster")
 	return nil
+}
+
+// byNode is the way of a request that another node passes on.
+const byNode = "node"
+
+// Headers in which a node names the caller of a request that it passes on.
+const (
+	callerHeader = "Arcrawl-Caller"
+	roleHeader   = "Arcrawl-Role"
+)
+
+// introduce names the caller in the header of a request to another node.
+func introduce(c access.Caller, h http.Header) {
+	h.Set(callerHeader, url.QueryEscape(c.Name))
+	h.Set(roleHeader, c.Role.String())
+}
+
+// introduced returns the caller of a request that another node passes on, whom that node has checked. isNode reports
+// whether a node sent the request.
+func introduced(isNode func(*http.Request) bool) func(*http.Request) (c access.Caller, status int, why string) {
+	return func(r *http.Request) (c access.Caller, status int, why string) {
+		if !isNode(r) {
+			return c, http.StatusForbidden, "the certificate of this connection is not the one of a node of the cluster"
+		}
+		name, err := url.QueryUnescape(r.Header.Get(callerHeader))
+		if err != nil {
+			return c, http.StatusBadRequest, "the node does not name the caller: " + err.Error()
+		}
+		role, err := access.ParseRole(r.Header.Get(roleHeader))
+		if err != nil {
+			return c, http.StatusForbidden, "the node names no role of the caller: " + err.Error()
+		}
+		return access.Caller{Name: name, Way: byNode, Role: role}, 0, ""
+	}
 }

@@ -19,9 +19,9 @@ import (
 type Options struct {
 	// Tokens returns the tokens in force. Nil is for a unix socket, which serves every process that may open it.
 	Tokens func() []Token
-	// Node, when set, is for an address that only other nodes of the cluster reach. It reports whether a node sent a
-	// request, which then names the caller.
-	Node func(*http.Request) bool
+	// Caller, when set, is for an address that asks nobody to sign in. It returns the caller of a request, or why the
+	// request is refused, with a status other than 0.
+	Caller func(*http.Request) (c Caller, status int, why string)
 
 	// Users, when set, returns the named users in force.
 	Users func() []User
@@ -73,8 +73,12 @@ func Guard(next http.Handler, o Options) http.Handler {
 		serve := func(c Caller) {
 			ours.ServeHTTP(to, from.WithContext(context.WithValue(from.Context(), callerKey{}, c)))
 		}
-		if o.Node != nil {
-			o.serveNode(to, from, serve)
+		if o.Caller != nil {
+			if c, status, why := o.Caller(from); status != 0 {
+				deny(to, status, why)
+			} else {
+				serve(c)
+			}
 			return
 		}
 		if o.Tokens == nil {

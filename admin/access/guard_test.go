@@ -102,42 +102,16 @@ func TestALinkFromElsewhereLeadsToTheDashboard(t *testing.T) {
 	}
 }
 
-// TestANodeNamesTheCaller sends requests of another node with and without a certificate, a caller and a role.
-func TestANodeNamesTheCaller(t *testing.T) {
+// TestAnAddressMayNameTheCaller sends requests to an address that knows its callers itself.
+func TestAnAddressMayNameTheCaller(t *testing.T) {
 	t.Parallel()
-	known := true
-	// Tokens are for other addresses.
-	o := Options{Node: func(*http.Request) bool { return known }, Tokens: func() []Token { return nil }}
-	for _, row := range []struct {
-		name   string
-		known  bool
-		header func(http.Header)
-		status int
-		want   Caller
-	}{
-		{"a curator", true, Caller{Name: "Zoë Ö", Role: Curate}.Introduce, 200, Caller{"Zoë Ö", ByNode, Curate}},
-		{"the socket", true, Caller{Way: Socket, Role: Operate}.Introduce, 200, Caller{"", ByNode, Operate}},
-		{"nobody", true, func(http.Header) {}, 403, Caller{}},
-		{"a caller without a role", true, Caller{Name: "x"}.Introduce, 403, Caller{}},
-		{"a stranger", false, Caller{Name: "x", Role: Operate}.Introduce, 403, Caller{}},
-		{"a broken name", true, func(h http.Header) { h.Set(callerHeader, "%zz") }, 400, Caller{}},
-	} {
-		known = row.known
-		header := http.Header{}
-		row.header(header)
-		got, caller := ask(o, http.MethodPost, "/api/v1/pause", "arcrawl", header)
-		if caller.Name == nobody {
-			caller = Caller{}
+	who := Caller{"Zoë Ö", "node", Curate}
+	for status, want := range map[int]string{0: who.Name, http.StatusForbidden: nobody} {
+		o := Options{Caller: func(*http.Request) (Caller, int, string) { return who, status, "not you" }}
+		got, caller := ask(o, http.MethodPost, "/api/v1/pause", "arcrawl", http.Header{})
+		if caller.Name != want || status != 0 && (got.Code != status || !strings.Contains(got.Body.String(), "not you")) {
+			t.Errorf("status %d: %d, %+v, %s", status, got.Code, caller, got.Body)
 		}
-		if got.Code != row.status || caller != row.want {
-			t.Errorf("%s: status %d, caller %+v, want %d and %+v", row.name, got.Code, caller, row.status, row.want)
-		}
-	}
-	o.Node = nil // the headers mean nothing without a connection of a node
-	header := http.Header{}
-	Caller{Name: "x", Role: Operate}.Introduce(header)
-	if got, caller := ask(o, http.MethodGet, "/api/v1/status", "localhost", header); got.Code != 401 || caller.Name != nobody {
-		t.Errorf("a client that names itself: %d, %+v", got.Code, caller)
 	}
 }
 
