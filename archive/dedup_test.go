@@ -202,7 +202,7 @@ func uploaded(t *testing.T) (lib *archivetest.Archive, elsewhere, conf string) {
 		objects["crawl/"+name] = text
 		if i < 2 {
 			line, err := json.Marshal(keep.Uploaded{
-				File: name, Bucket: config.Upload{Endpoint: address, Bucket: "web"}.Place(), Key: "crawl/" + name,
+				File: name, Bucket: address + "/web", Key: "crawl/" + name,
 				Size: e.Size, SHA256: e.SHA256, At: archivetest.Start,
 			})
 			archivetest.Must(t, err)

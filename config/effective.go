@@ -52,25 +52,16 @@ func (c *Config) effective(h uri.Host, a About) []Setting {
 	return p.combine(set).list(p.sources(set, c.doc))
 }
 
-// Renders reports whether pages of any host may be rendered, at any time.
-func (c *Config) Renders() bool {
-	return c.anywhere(func(s *Settings) bool { return s.Render.On }, func(tables map[string]any) bool {
-		table, _ := tables["render"].(map[string]any)
-		pages, set := table["pages"]
-		return set && pages != "off"
-	})
-}
-
 // UsesProxy reports whether any host may be reached through a proxy, at any time.
 func (c *Config) UsesProxy(name string) bool {
-	return c.anywhere(func(s *Settings) bool { return s.Network.Proxy == name }, func(tables map[string]any) bool {
+	return c.Anywhere(func(s *Settings) bool { return s.Network.Proxy == name }, func(tables map[string]any) bool {
 		table, _ := tables["network"].(map[string]any)
 		return table["proxy"] == name
 	})
 }
 
-// anywhere reports whether something holds for the settings of any file, or for the tables of any refinement.
-func (c *Config) anywhere(settings func(*Settings) bool, tables func(map[string]any) bool) bool {
+// Anywhere reports whether something holds for the settings of any file, or for the tables of any refinement.
+func (c *Config) Anywhere(settings func(*Settings) bool, tables func(map[string]any) bool) bool {
 	holds := func(p *profile) bool {
 		layer := func(l *layer) bool { return tables(l.values) }
 		return settings(p.base.settings) || slices.ContainsFunc(p.layers, layer)

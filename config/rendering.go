@@ -37,18 +37,6 @@ type BrowserPool struct {
 	Pages   int   // after which a browser is started again
 }
 
-// Due reports whether a page is rendered after a visit. rendered is when it was rendered last; zero = never.
-func (s Rendering) Due(changed bool, rendered, now time.Time) bool {
-	switch {
-	case !s.On:
-		return false
-	case s.Every == 0:
-		return changed
-	default:
-		return now.Sub(rendered) >= s.Every
-	}
-}
-
 // renderPages is the key of which pages are rendered.
 func renderPages(r *Rendering) schema.Var {
 	return schema.Every("render.pages", []string{"off", "changed", "every"},

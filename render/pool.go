@@ -158,11 +158,32 @@ type inForce struct {
 	renders bool
 }
 
+// isAsked reports whether a configuration may have pages of any host rendered, at any time.
+func isAsked(c *config.Config) bool {
+	return c.Anywhere(func(s *config.Settings) bool { return s.Render.On }, func(tables map[string]any) bool {
+		table, _ := tables["render"].(map[string]any)
+		pages, set := table["pages"]
+		return set && pages != "off"
+	})
+}
+
+// isDue reports whether a page is rendered after a visit. rendered is when it was rendered last; zero = never.
+func isDue(s config.Rendering, changed bool, rendered, now time.Time) bool {
+	switch {
+	case !s.On:
+		return false
+	case s.Every == 0:
+		return changed
+	default:
+		return now.Sub(rendered) >= s.Every
+	}
+}
+
 // renders reports whether a configuration renders any pages. Most render none; then visits cost nothing here.
 func (l *Pool) renders(c *config.Config) bool {
 	a := l.inForce.Load()
 	if a == nil || a.config != c {
-		a = &inForce{c, c.Renders()}
+		a = &inForce{c, isAsked(c)}
 		l.inForce.Store(a)
 	}
 	return a.renders
@@ -189,7 +210,7 @@ func (l *Pool) offer(r crawler.Report) {
 		l.queued[r.URI] = waiting
 		return
 	}
-	if !s.Due(changed, l.rendered[r.URI], r.Finished) {
+	if !isDue(s, changed, l.rendered[r.URI], r.Finished) {
 		return
 	}
 	if day := r.Finished.Unix() / 86400; day != l.day {

@@ -53,7 +53,7 @@ func (b trial) Load(ctx context.Context, p whatif.Page) (whatif.Shown, error) {
 
 // Check returns a warning if pages are to be rendered and there is no browser.
 func Check(c *config.Config) []config.Fault {
-	if !c.Renders() {
+	if !isAsked(c) {
 		return nil
 	}
 	if _, err := chromium.Find(c.Render.Browser); err != nil {

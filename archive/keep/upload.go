@@ -109,12 +109,15 @@ func (u *Uploader) Open(transport http.RoundTripper) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read %s: %w; remove it to compare all uploaded files again", u.path(), err)
 	}
-	if u.known.Bucket != u.Bucket.Place() {
-		u.known = progress{Bucket: u.Bucket.Place()}
+	if place := bucketOf(u.Bucket); u.known.Bucket != place {
+		u.known = progress{Bucket: place}
 	}
 	u.named = u.known.Earlier
 	return nil
 }
+
+// bucketOf returns the address of the server and the name of the bucket.
+func bucketOf(u config.Upload) string { return strings.TrimSuffix(u.Endpoint, "/") + "/" + u.Bucket }
 
 func (u *Uploader) path() string { return filepath.Join(u.State, uploadState) }
 

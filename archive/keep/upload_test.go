@@ -550,8 +550,8 @@ func TestDeletedFilesAreInTheEarlierBucket(t *testing.T) {
 			return strings.Contains(l, name) && strings.Contains(l, `"`+place+`"`)
 		})
 	}
-	if first := filepath.Base(files[0]); in(first, to.Place()) || !in(first, o.conf.Upload.Place()) ||
-		!in(filepath.Base(files[1]), to.Place()) {
+	if first := filepath.Base(files[0]); in(first, bucketOf(to)) || !in(first, bucketOf(o.conf.Upload)) ||
+		!in(filepath.Base(files[1]), bucketOf(to)) {
 		t.Errorf("the list of uploaded files is %q", list)
 	}
 	m, err := fixity.Read(o.lib.Dir)

@@ -1,4 +1,4 @@
-package config_test
+package render
 
 import (
 	"testing"
@@ -25,7 +25,7 @@ func TestDue(t *testing.T) {
 		{"every 6h, a new version too early", every, true, now.Add(-time.Hour), false},
 		{"every 6h, an unchanged page in time", every, false, now.Add(-6 * time.Hour), true},
 	} {
-		if got := c.s.Due(c.changed, c.rendered, now); got != c.want {
+		if got := isDue(c.s, c.changed, c.rendered, now); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
