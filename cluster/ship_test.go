@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cluster"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -29,7 +30,7 @@ func TestAKilledStoreThatIsShippedRestsItsHosts(t *testing.T) {
 	alone := *c
 	alone.Cluster.Database = ""
 	now := time.Now()
-	f, err := daemon.MakeStore(t.Context(), &alone, now, false)
+	f, err := daemon.MakeStore(daemon.WithWings(t.Context(), []func() daemon.Wing{cluster.Wing}), &alone, now, false)
 	if err != nil {
 		t.Fatal(err)
 	}

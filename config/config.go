@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -96,18 +95,6 @@ type Storage struct {
 	FoldersOrder FolderOrder
 }
 
-// Upload names the bucket that receives finished WARC files.
-type Upload struct {
-	Endpoint string // of the server; "" = no upload
-	Bucket   string
-	Prefix   string // of the keys
-	Region   string
-	Secret   schema.Secret // ACCESS_KEY:SECRET_KEY
-}
-
-// Place returns the address of the server and the name of the bucket.
-func (u Upload) Place() string { return strings.TrimSuffix(u.Endpoint, "/") + "/" + u.Bucket }
-
 // FolderOrder says which of several folders takes the next WARC file.
 type FolderOrder string
 
@@ -170,12 +157,25 @@ type Source struct {
 	Line int
 }
 
-// Wings returns the names of the parts of the program that the configuration needs, and that a build may lack.
-func (c *Config) Wings() []string {
-	if c.Cluster.Database == "" {
-		return nil
+// Lacks returns the first table of a wing that is not linked into the program although a file sets keys of it; "" if
+// there is none.
+func (c *Config) Lacks(linked func(wing string) bool) (table string) {
+	for _, t := range c.cat.tables {
+		if t.Wing != "" && !linked(t.Wing) && c.sets(t.Name) {
+			return t.Name
+		}
 	}
-	return []string{"cluster"}
+	return ""
+}
+
+// sets reports whether any file sets keys of a table.
+func (c *Config) sets(table string) bool {
+	has := func(tables map[string]any) bool {
+		keys, _ := tables[table].(map[string]any)
+		return len(keys) > 0
+	}
+	return has(c.doc.Root) || slices.ContainsFunc(c.files, func(f *hostFile) bool { return has(f.doc.Root) }) ||
+		c.Anywhere(func(*Settings) bool { return false }, has)
 }
 
 // UserAgent returns the User-Agent for servers, with the operator's contact. version is the version of arcrawl.

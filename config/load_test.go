@@ -368,3 +368,19 @@ func TestLoadIsRepeatable(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysOfAWingNeedTheWing sets keys of wings that are not linked, each in another place.
+func TestKeysOfAWingNeedTheWing(t *testing.T) {
+	t.Parallel()
+	for i, c := range []*config.Config{
+		load(t, "[upload]\n[render]\n"),
+		load(t, "[render]\nkeep = \"all\"\n[upload]\nregion = \"here\"\n"),
+		load(t, "", "a.example.toml", "[render]\nkeep = \"all\"\n"),
+		load(t, "[[when]]\nuri = \"/live/\"\n[when.render]\nkeep = \"all\"\n"),
+	} {
+		want := []string{"", "upload", "render", "render"}[i]
+		if got := c.Lacks(func(wing string) bool { return wing == "cluster" }); got != want {
+			t.Errorf("configuration %d lacks %q, want %q", i, got, want)
+		}
+	}
+}

@@ -72,16 +72,17 @@ func wingsOf(ctx context.Context) []func() Wing {
 	return wings
 }
 
-// linked returns an error if a configuration needs a wing that is not among some. Without it, the store of a crawl that
-// others follow would be changed, and the changes would be lost.
+// linked returns an error if a file sets keys of a wing that is not among some. Without the wing they would have no
+// effect; and the store of a crawl that others follow would be changed, and the changes would be lost.
 func linked(c *config.Config, wings []func() Wing) error {
-	for _, name := range c.Wings() {
-		if !slices.ContainsFunc(wings, func(wing func() Wing) bool { return wing().Name == name }) {
-			return fmt.Errorf("%s has [%s], and this program was built without it: use another build of arcrawl, or remove the "+
-				"table", c.Path, name)
-		}
+	table := c.Lacks(func(name string) bool {
+		return slices.ContainsFunc(wings, func(wing func() Wing) bool { return wing().Name == name })
+	})
+	if table == "" {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s has [%s], and this program was built without it: use another build of arcrawl, or remove the "+
+		"table", c.Path, table)
 }
 
 // makeWings makes the wings of the daemon: if it shares its process, as the wings of the process do.

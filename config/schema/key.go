@@ -59,6 +59,7 @@ type Table struct {
 	Doc  string // what its keys have in common
 	// After is the table before it on the reference page, for a table of a [Section].
 	After string
+	Wing  string // that reads its keys, and that a build may lack; "" = the core does
 
 	Refines   bool // it is [[when]]: next to its keys it holds Refinable tables
 	Refinable bool // it may appear in a [[when]]

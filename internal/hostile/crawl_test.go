@@ -20,10 +20,15 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/render"
 )
+
+// attacked are the wings that rows attack, besides the core.
+var attacked = []func() daemon.Wing{archive.Wing, render.Wing}
 
 // healthyPages is the number of pages of the healthy site. Each is due once a second.
 const healthyPages = 10
@@ -236,7 +241,7 @@ func (c *crawl) run(o crawlOptions) {
 		}
 	})
 	err = daemon.Run(ctx, cfg, daemon.Options{
-		Version: "test", Log: log, Hangup: c.hangup, SharedProcess: true, Observe: c.observe,
+		Version: "test", Log: log, Hangup: c.hangup, SharedProcess: true, Observe: c.observe, Wings: attacked,
 		Notify: func(state string) {
 			if strings.HasPrefix(state, "READY=1") {
 				once.Do(func() { close(ready) })
@@ -331,7 +336,7 @@ func (c *crawl) store(t testing.TB) *frontier.Frontier {
 	t.Helper()
 	cfg, err := daemon.LoadConfig(c.path(), zerolog.Nop())
 	must(t, err)
-	f, err := daemon.OpenStopped(t.Context(), cfg, time.Now())
+	f, err := daemon.OpenStopped(daemon.WithWings(t.Context(), attacked), cfg, time.Now())
 	must(t, err)
 	t.Cleanup(func() {
 		if err := errors.Join(f.Check(), f.Close()); err != nil {

@@ -1,3 +1,5 @@
+// This file holds the settings of the table "upload": the bucket that receives finished WARC files.
+
 package config
 
 import (
@@ -6,6 +8,15 @@ import (
 
 	"github.com/arcrawl/arcrawl/config/schema"
 )
+
+// Upload names the bucket that receives finished WARC files.
+type Upload struct {
+	Endpoint string // of the server; "" = no upload
+	Bucket   string
+	Prefix   string // of the keys
+	Region   string
+	Secret   schema.Secret // ACCESS_KEY:SECRET_KEY
+}
 
 // uploadKeys are the keys of [upload].
 func (d *draft) uploadKeys() []schema.Var {
