@@ -25,6 +25,8 @@
 # make clean    remove what was built
 
 GO        ?= go
+# Without the name of a folder in it, what is compiled once serves every copy of the tree.
+export GOFLAGS := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
 # Without a tag arcrawl reports the version that the go command stamps into every build.
 VERSION   := $(shell git describe --tags --dirty 2>/dev/null)
 BENCH     ?= .
