@@ -17,19 +17,19 @@ func stretchOf(e *demand.Estimates, h uri.Host) float64 {
 	return e.Of(page, config.DefaultSettings().Politeness).Stretch
 }
 
-// A stranger invents a quarter of a million hosts that never answer. An overloaded host is not forgotten for that.
+// A stranger invents 150,000 hosts that never answer. An overloaded host is not forgotten for that.
 func TestTheEstimatesAreBounded(t *testing.T) {
 	t.Parallel()
 	var e demand.Estimates
 	s := config.DefaultSettings()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for range 20_000 { // URIs that are due every hour: more than the host can carry
+	for range 2_000 { // URIs that are due every hour: more than the host can carry
 		after := frontier.History{LastVisit: now, Due: now.Add(time.Hour), Wait: time.Hour, Rate: 24}
 		e.Add(demand.Visit{
 			Host: "busy.example", Hops: "L", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true,
 		}, s)
 	}
-	for range 20_000 { // restless pages on another host ask for as many visits, which follow from no target
+	for range 2_000 { // restless pages on another host ask for as many visits, which follow from no target
 		after := frontier.History{LastVisit: now, Due: now.Add(time.Hour), Wait: time.Hour, Rate: 0.01, Restless: true}
 		e.Add(demand.Visit{
 			Host: "restless.example", Hops: "L", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true,
@@ -42,7 +42,7 @@ func TestTheEstimatesAreBounded(t *testing.T) {
 	if stretch < 2 {
 		t.Fatalf("the waits of an overloaded host are stretched by %g", stretch)
 	}
-	for n := range 250_000 {
+	for n := range 150_000 {
 		h := uri.Host(fmt.Sprintf("h%d.invented.example", n))
 		e.Add(demand.Visit{Host: h, Started: now, Failed: true}, s)
 		if n%1000 > 0 {
