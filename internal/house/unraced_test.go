@@ -40,7 +40,7 @@ func TestWhatRunsWithoutTheRaceDetectorHasOneGoroutine(t *testing.T) {
 		}
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && f.test && saysOneGoroutine(fn) && startsGoroutine(fn) {
-				t.Errorf("%s: %s starts a goroutine, so the race detector should run it in full: use slow.Test or slow.FirstTier",
+				t.Errorf("%s: %s starts a goroutine, so the race detector should run it in full: use slow.Test",
 					f.name, fn.Name.Name)
 			}
 		}

@@ -2,8 +2,7 @@
 //
 // The first tier (go test -short) takes under two minutes. The second tier (make slow) runs the tests that take more
 // than about two seconds on an idle machine. Such a test calls [Test], which skips it in the first tier, or asks
-// [FirstTier] or [Reduced] whether to do less. scripts/slow-tests finds the tests of the second tier by these calls.
-// CI runs both tiers.
+// [Reduced] whether to do less. scripts/slow-tests finds the tests of the second tier by these calls. CI runs both tiers.
 //
 // [Linear] checks that the work of a parser grows no faster than its input.
 package slow
@@ -32,6 +31,3 @@ const OneGoroutine = "only one goroutine works"
 // Reduced reports whether a test does less, because the first tier runs, or the race detector, which makes it slow and
 // finds nothing in it. CI runs such a test once in full, without the race detector.
 func Reduced() bool { return testing.Short() || raced }
-
-// FirstTier reports whether the first tier runs. A test that does less then runs in both tiers.
-func FirstTier() bool { return testing.Short() }
