@@ -2,7 +2,8 @@
 //
 // The first tier (go test -short) takes under two minutes. The second tier (make slow) runs the tests that take more
 // than about two seconds on an idle machine. Such a test calls [Test], which skips it in the first tier, or asks
-// [Reduced] whether to do less. scripts/slow-tests finds the tests of the second tier by these calls. CI runs both tiers.
+// [Reduced] whether to do less. scripts/slow-tests finds the tests of the second tier by these calls. CI runs both
+// tiers.
 //
 // [Linear] checks that the work of a parser grows no faster than its input.
 package slow
