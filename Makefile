@@ -79,8 +79,8 @@ unraced:
 # make check has run go vet already. Two runs go on beside each other, so each has as many packages and tests at once as
 # there are processors. More of them make tests of takeovers wait too long.
 TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(shell nproc) -parallel $(shell expr $$(nproc) \* 2)
-# The longest packages come first, because the others can run beside them.
-LONGEST  := ./frontier ./crawler ./cluster
+# The longest packages come first, those before all others that wait for browsers and databases: the rest runs beside them.
+LONGEST  := ./render/chromium ./cluster ./cluster/node ./frontier ./render ./crawler ./admin
 PACKAGES  = $(LONGEST) $(filter-out $(LONGEST),$(shell $(GO) list ./... | sed 's|^github.com/arcrawl/arcrawl|.|'))
 
 # The race detector takes five to ten times as long. It watches the packages in which goroutines meet. UNRACED packages
