@@ -108,6 +108,43 @@ func TestAListIsImportedExportedAndUndone(t *testing.T) {
 	}
 }
 
+// TestNoCellOfAnExportIsAFormula writes texts that a spreadsheet would compute, and reads them back as they were.
+func TestNoCellOfAnExportIsAFormula(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, cell string }{
+		{"", ""},
+		{"News", "News"},
+		{"a=b", "a=b"},
+		{"'tis", "'tis"},
+		{"-3", "-3"},
+		{"+0.25", "+0.25"},
+		{"=1+1", "'=1+1"},
+		{"+49 30 1", "'+49 30 1"},
+		{"-2+3", "'-2+3"},
+		{"@SUM(A1)", "'@SUM(A1)"},
+		{"-", "'-"},
+		{"\t=1", "'\t=1"},
+		{"\r=1", "'\r=1"},
+		{"\n=1", "'\n=1"},
+		{"'=1", "''=1"},
+		{"'", "'"},
+		{"-3-", "'-3-"},
+	} {
+		if got := cellOf(c.text); got != c.cell || textOf(got) != c.text {
+			t.Errorf("%q is written as %q and read as %q, want %q", c.text, got, textOf(got), c.cell)
+		}
+	}
+	f := folder(t, map[string]string{"old.example.toml": "[seeds]\nuris = [\"https://old.example/\"]\n" +
+		"about = [{ uri = \"https://old.example/\", title = \"=HYPERLINK(1)\", note = \"@SUM(A1)\", owner = \"-2+3\" }]\n"})
+	got := exported(t, f, config.Filter{})
+	if want := "https://old.example/,,,'=HYPERLINK(1),'-2+3,'@SUM(A1),,\n"; !strings.Contains(got, want) {
+		t.Errorf("the export is\n%s\nwant %s", got, want)
+	}
+	if _, p := imported(t, f, got); len(p.Texts) != 0 || p.Faulty != 0 {
+		t.Errorf("the export, imported again, changes %q, faults %v", p.Texts, p.Faults)
+	}
+}
+
 // TestUndoRestoresEveryFileOrNone undoes an import, an interrupted one, and one whose files somebody changed since.
 func TestUndoRestoresEveryFileOrNone(t *testing.T) {
 	t.Parallel()

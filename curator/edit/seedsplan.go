@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,10 +239,37 @@ func (f Files) Export(out io.Writer, only config.Filter) error {
 			target = strconv.FormatFloat(goal.Target, 'f', -1, 64)
 		}
 		list := func(names []string) string { return strings.Join(names, "|") }
-		_ = w.Write([]string{
+		row := []string{
 			s.URI.String(), list(own.Labels), list(own.Collections), own.Title, list(own.Owners), own.Note, target, goal.Until,
-		})
+		}
+		for i := range row {
+			row[i] = cellOf(row[i])
+		}
+		_ = w.Write(row)
 	}
 	w.Flush()
 	return w.Error()
+}
+
+// formula matches what a spreadsheet computes as a formula, and numbers with a sign.
+var formula = regexp.MustCompile(`^[=+\-@\t\r\n]`)
+
+// number matches a number with a sign.
+var number = regexp.MustCompile(`^[+-][0-9]+(\.[0-9]+)?$`)
+
+// cellOf returns a text as a cell of a CSV file that people open in a spreadsheet. An apostrophe is before what
+// would be a formula, and before a text that looks as if it had been written so; [textOf] takes it away.
+func cellOf(text string) string {
+	if bare := strings.TrimLeft(text, "'"); formula.MatchString(bare) && !number.MatchString(text) {
+		return "'" + text
+	}
+	return text
+}
+
+// textOf returns the text of a cell that [cellOf] wrote.
+func textOf(cell string) string {
+	if text, ok := strings.CutPrefix(cell, "'"); ok && cellOf(text) == cell {
+		return text
+	}
+	return cell
 }

@@ -217,7 +217,7 @@ func (l *seedList) row(r *csv.Reader, columns, record []string) bool {
 	}
 	e := seedEntry{Line: line}
 	for i, text := range record {
-		problem, remedy := e.set(columns[i], strings.TrimSpace(text))
+		problem, remedy := e.set(columns[i], textOf(strings.TrimSpace(text)))
 		if problem != "" {
 			at, column := r.FieldPos(i)
 			l.fault(ListFault{Line: at, Column: column, Field: columns[i], Value: text, Problem: problem, Remedy: remedy})
