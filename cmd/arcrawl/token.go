@@ -11,7 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// addToken adds a token and prints it.
+// addToken adds a token and prints it on a line of its own. No address has the token in it: addresses are kept in
+// histories and logs.
 func addToken(cmd *cobra.Command, at config.Admin, name string, role access.Role) error {
 	t, err := access.Add(at.TokenFile, name, role)
 	if err != nil {
@@ -19,7 +20,8 @@ func addToken(cmd *cobra.Command, at config.Admin, name string, role access.Role
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), t.Secret)
 	if at.URL != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "dashboard: %s?token=%s\n", at.URL, t.Secret)
+		fmt.Fprintf(cmd.ErrOrStderr(), "dashboard: %s (no name, and the token as password)\n"+
+			"programs:  send the header Authorization: Bearer TOKEN\n", at.URL)
 	}
 	return nil
 }
