@@ -333,6 +333,8 @@ func (l *Pool) renderPage(ctx context.Context, b Browser, pg page) error {
 	about := config.About{URI: pg.uri, Hops: record.Hops, ContentType: record.ContentType, Now: began}
 	visits := v.config.For(about)
 	change := config.Own[noise.Options](&visits)
+	v.reach = reach{config: v.config, page: pg.uri, means: v.config.MeansOf(about)}
+	v.reach.server = v.serverOf(target{pg.uri, v.reach.means}, record)
 	r, err := b.Render(ctx, chromium.Job{
 		URI: pg.uri.String(), Answer: v.answer, Limit: pg.settings.Limit, MaxRequests: pg.settings.MaxRequests,
 		Picture: pg.settings.Keep == config.KeepAll, Without: withoutOf(change),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,15 +73,22 @@ type world struct {
 	player   *player
 	now      func() time.Time
 
-	unchanged bool   // the sources of pages
-	poisoned  string // reading the capture of this URI panics
-	why       string // the crawl refuses a URI; "" = the rule says so
+	asked     int                   // the mark of the requests of visits
+	servers   map[string]netip.Addr // of captures, by URI
+	unchanged bool                  // the sources of pages
+	poisoned  string                // reading the capture of this URI panics
+	why       string                // the crawl refuses a URI; "" = the rule says so
 }
 
 // open opens a world. extra is a part of the main file.
 func open(t *testing.T, extra string, requests ...chromium.Request) *world {
 	t.Helper()
-	dir := t.TempDir()
+	return openIn(t, t.TempDir(), extra, requests...)
+}
+
+// openIn opens a world in a folder, which may have host files.
+func openIn(t *testing.T, dir, extra string, requests ...chromium.Request) *world {
+	t.Helper()
 	text := "[operator]\nname = \"Test\"\ncontact = \"https://library.example/\"\n[seeds]\nuris = [\"" + front + "\"]\n" + extra
 	c := testcrawl.Load(t, dir, text)
 	w := &world{t: t, config: c, now: time.Now, player: &player{
@@ -105,6 +113,7 @@ func open(t *testing.T, extra string, requests ...chromium.Request) *world {
 			head := warc.Head{
 				Raw:    []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"),
 				Status: http.StatusOK,
+				Server: w.servers[o.URI],
 			}
 			return head, io.NopCloser(strings.NewReader("capture of " + o.URI)), nil
 		},
@@ -139,7 +148,7 @@ func (w *world) visit(change func(*frontier.Record)) (uri.URI, uri.HopPath) {
 		Payload:  digest.Of([]byte("x")),
 		Size:     1,
 	}
-	r.Payload = r.Origin.Payload
+	r.Payload, r.Asked = r.Origin.Payload, w.asked
 	if change != nil {
 		change(&r)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,7 @@ type view struct {
 	page   page
 	record frontier.Record
 	config *config.Config
+	reach  reach
 
 	partial atomic.Bool // a request was not answered in time, so the page may lack a part that it has another time
 
@@ -63,7 +65,7 @@ func (v *view) answer(ctx context.Context, q chromium.Request) chromium.Answer {
 // look returns the answer to a request. A URI that is requested several times is looked up and visited once.
 func (v *view) look(ctx context.Context, q chromium.Request) chromium.Answer {
 	if q.Main {
-		return v.stored(v.record)
+		return v.stored(v.record, target{uri: v.page.uri})
 	}
 	u, err := uri.Parse(q.URI)
 	if err != nil {
@@ -88,16 +90,23 @@ func (v *view) find(ctx context.Context, u uri.URI, kind chromium.Kind) chromium
 	if err != nil {
 		return v.without(u, err)
 	}
+	to := v.reach.target(u, r, v.record.Hops.Then(uri.Embed), now)
+	server := v.serverOf(to, r)
+	if !v.reach.permits(to) || !v.reach.isPublic(to, server) {
+		v.l.counts.refused.Add(1)
+		return chromium.Answer{}
+	}
+	known = known && v.reach.isAsIs(to, r)
 	if known && now.Sub(r.LastVisit) <= v.page.settings.Age {
 		v.l.counts.fromArchive.Add(1)
-		return v.stored(r)
+		return v.stored(r, to)
 	}
-	cand, ok := v.candidate(u, hopsOf(kind)...)
+	cand, ok := v.candidate(u, server, hopsOf(kind)...)
 	if !ok || v.isTrapped(cand, now) {
 		v.l.counts.refused.Add(1)
 		return chromium.Answer{}
 	}
-	cand.Sooner = known
+	cand.Sooner = !r.URI.IsZero()
 	added, err := v.l.p.Frontier.Add(now, cand)
 	if err != nil {
 		return v.without(u, err)
@@ -116,10 +125,10 @@ func (v *view) find(ctx context.Context, u uri.URI, kind chromium.Kind) chromium
 		if !known {
 			return chromium.Answer{}
 		}
-		return v.stored(r) // an old capture is better than none
+		return v.stored(r, to) // an old capture is better than none
 	}
 	v.l.counts.visited.Add(1)
-	return v.stored(r)
+	return v.stored(r, to)
 }
 
 // known returns the record of a URI, or of the URI that is visited instead of it.
@@ -206,18 +215,38 @@ func (l *Pool) wake(u uri.URI) {
 }
 
 // stored returns the last capture of a URI as an answer. A URI without a capture is answered with its last status.
-func (v *view) stored(r frontier.Record) chromium.Answer {
+func (v *view) stored(r frontier.Record, to target) chromium.Answer {
 	if r.Origin.IsZero() || r.Status == 0 {
 		if r.LastStatus < http.StatusOK {
 			return chromium.Answer{}
 		}
 		return chromium.Answer{Status: r.LastStatus, Header: http.Header{}}
 	}
-	a, err := v.read(r)
+	a, server, err := v.read(r)
 	if err != nil {
 		return v.without(r.URI, err)
 	}
+	if !v.reach.isPublic(to, server) { // the host has moved there since it was asked for
+		v.l.counts.refused.Add(1)
+		return chromium.Answer{}
+	}
 	return a
+}
+
+// serverOf returns the server that sent the last capture of a URI, if that decides whether the page can reach it. Zero
+// = not known.
+func (v *view) serverOf(to target, r frontier.Record) netip.Addr {
+	if len(to.means.Networks) == 0 || r.Origin.URI != r.URI.String() {
+		return netip.Addr{}
+	}
+	head, body, err := v.l.p.Open(r.Origin)
+	if err != nil {
+		return netip.Addr{} // reading it later reports the fault
+	}
+	if err := body.Close(); err != nil {
+		return netip.Addr{}
+	}
+	return head.Server
 }
 
 // without reports a fault of the store or the archive. Its answer says that there is none.
@@ -227,30 +256,36 @@ func (v *view) without(u uri.URI, err error) chromium.Answer {
 	return chromium.Answer{}
 }
 
-// read reads the last capture of a URI.
-func (v *view) read(r frontier.Record) (a chromium.Answer, err error) {
+// read reads the last capture of a URI, and returns which server sent it. The payload may be stored with the head of
+// another URI. Then the server is not known, and the head permits no other origin to read the payload.
+func (v *view) read(r frontier.Record) (a chromium.Answer, server netip.Addr, err error) {
 	head, body, err := v.l.p.Open(r.Origin)
 	if err != nil {
-		return a, err
+		return a, server, err
 	}
 	defer func() { err = errors.Join(err, body.Close()) }()
 	content, err := head.Decode(body)
 	if err != nil {
-		return a, err
+		return a, server, err
 	}
 	var b bytes.Buffer
 	n, err := io.Copy(&b, io.LimitReader(content, maxBody+1))
 	switch {
 	case err != nil:
-		return a, fmt.Errorf("decode: %w", err)
+		return a, server, fmt.Errorf("decode: %w", err)
 	case n > maxBody:
-		return a, fmt.Errorf("longer than %d bytes", maxBody)
+		return a, server, fmt.Errorf("longer than %d bytes", maxBody)
 	}
-	a = chromium.Answer{Status: r.Status, Header: head.Header(), Body: b.Bytes()}
+	a, server = chromium.Answer{Status: r.Status, Header: head.Header(), Body: b.Bytes()}, head.Server
 	if r.Location != "" {
 		a.Header.Set("Location", r.Location)
 	}
-	return a, nil
+	if r.Origin.URI != r.URI.String() {
+		server = netip.Addr{}
+		a.Header.Del("Access-Control-Allow-Origin")
+		a.Header.Del("Timing-Allow-Origin")
+	}
+	return a, server, nil
 }
 
 // hopsOf returns the hops by which a request may lead to a URI; the first that the scope accepts holds. What a script
@@ -265,8 +300,9 @@ func hopsOf(k chromium.Kind) []uri.Hop {
 	return []uri.Hop{uri.Embed}
 }
 
-// candidate returns a URI that the page requested or names as a candidate. It reports false if it is out of scope.
-func (v *view) candidate(u uri.URI, hops ...uri.Hop) (frontier.Candidate, bool) {
+// candidate returns a URI that the page requested or names as a candidate. It reports false if it is out of scope, or
+// if the page cannot reach it. server sent its last capture; zero = not known.
+func (v *view) candidate(u uri.URI, server netip.Addr, hops ...uri.Hop) (frontier.Candidate, bool) {
 	now := v.l.p.Now()
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -275,7 +311,9 @@ func (v *view) candidate(u uri.URI, hops ...uri.Hop) (frontier.Candidate, bool) 
 	}
 	for _, hop := range hops {
 		path := v.record.Hops.Then(hop)
-		if v.scope.Accepts(scope.Discovery{URI: u, Hops: path, Via: v.record.URI}) {
+		to := v.reach.target(u, frontier.Record{}, path, now)
+		accepted := v.scope.Accepts(scope.Discovery{URI: u, Hops: path, Via: v.record.URI})
+		if accepted && v.reach.permits(to) && v.reach.isPublic(to, server) {
 			return frontier.Candidate{URI: u, Hops: path, Via: v.record.URI.String(), Seed: v.record.Seed, Due: now}, true
 		}
 	}
@@ -292,7 +330,7 @@ func (v *view) addFound(r chromium.Result) (found int, err error) {
 	now := v.l.p.Now()
 	var list []frontier.Candidate
 	add := func(u uri.URI, hops ...uri.Hop) {
-		if cand, ok := v.candidate(u, hops...); ok && !v.isTrapped(cand, now) {
+		if cand, ok := v.candidate(u, netip.Addr{}, hops...); ok && !v.isTrapped(cand, now) {
 			list = append(list, cand)
 		}
 	}

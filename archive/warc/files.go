@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path"
 	"path/filepath"
@@ -298,6 +299,9 @@ func StoredMessage(folders ...string) func(o digest.Origin) (Head, io.ReadCloser
 		head, body, err := rec.Payload()
 		if err != nil {
 			return Head{}, nil, errors.Join(fmt.Errorf("read %s at %d: %w", path, o.Offset, err), r.Close())
+		}
+		if ip, err := netip.ParseAddr(rec.Header.Get("WARC-IP-Address")); err == nil {
+			head.Server = ip.Unmap()
 		}
 		return head, &stored{Reader: body, rec: rec, file: r}, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httputil"
+	"net/netip"
 	"net/textproto"
 	"strconv"
 	"strings"
@@ -28,8 +29,9 @@ const maxHead = 16 << 20
 
 // Head is the head of an HTTP message: its first line and its header.
 type Head struct {
-	Raw    []byte // the exact bytes, with the empty line
-	Status int    // 0 for a request
+	Raw    []byte     // the exact bytes, with the empty line
+	Status int        // 0 for a request
+	Server netip.Addr // that sent it; only [StoredMessage] sets it, if the record has WARC-IP-Address
 }
 
 // Header returns the header fields. It ignores lines without a colon.

@@ -87,6 +87,11 @@ func (o *Options) Unread() string {
 	return ""
 }
 
+// HasSecret reports whether anything is sent that nobody may know.
+func (o *Options) HasSecret() bool {
+	return len(o.SecretHeaders) > 0 || o.Basic.IsSet() || o.Bearer.IsSet() || o.Login.On()
+}
+
 // Mark returns a number that stands for what is sent: another number means that a server may answer otherwise. It is
 // zero if nothing is sent that arcrawl does not always send.
 func (o *Options) Mark() int {

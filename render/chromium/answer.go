@@ -67,7 +67,7 @@ func (p *process) fulfill(e *cdpfetch.EventRequestPaused, a Answer) {
 		body = []byte{}
 	}
 	_, err := cdp.Call(p.ctx, chromedp.FromContext(p.ctx).Browser, cdpfetch.FulfillRequest, cdpfetch.FulfillRequestParams{
-		RequestID: e.RequestID, ResponseCode: int64(a.Status), ResponseHeaders: headerOf(e, a.Header), Body: body,
+		RequestID: e.RequestID, ResponseCode: int64(a.Status), ResponseHeaders: headerOf(a.Header), Body: body,
 	})
 	if err != nil {
 		p.fail(e.RequestID)
@@ -79,46 +79,35 @@ func isDropped(name string) bool {
 	switch name {
 	case "Connection", "Keep-Alive", "Transfer-Encoding", "Content-Encoding", "Content-Length", "Trailer", "Upgrade",
 		"Strict-Transport-Security", "Alt-Svc", "Report-To", "Nel", "Reporting-Endpoints", "Accept-Ranges", "Content-Range",
-		"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Expose-Headers", "Link":
+		"Link":
 		return true
 	}
 	return false
 }
 
-// headerOf returns the header of an answer. An answer that was captured without an Origin may not permit other origins,
-// although the server would have permitted this one. So every origin is permitted; there is no secret to find here.
-func headerOf(e *cdpfetch.EventRequestPaused, h http.Header) []*cdpfetch.HeaderEntry {
-	var list []*cdpfetch.HeaderEntry
-	var names []string
+// headerOf returns the header of an answer. Which origins may read it is what the server said.
+func headerOf(h http.Header) (list []*cdpfetch.HeaderEntry) {
 	for name, values := range h {
 		if isDropped(http.CanonicalHeaderKey(name)) {
 			continue
 		}
-		names = append(names, name)
 		for _, v := range values {
 			list = append(list, &cdpfetch.HeaderEntry{Name: name, Value: v})
-		}
-	}
-	if origin := originOf(e); origin != "" {
-		list = append(list, &cdpfetch.HeaderEntry{Name: "Access-Control-Allow-Origin", Value: origin},
-			&cdpfetch.HeaderEntry{Name: "Access-Control-Allow-Credentials", Value: "true"})
-		if len(names) > 0 {
-			list = append(list, &cdpfetch.HeaderEntry{Name: "Access-Control-Expose-Headers", Value: strings.Join(names, ", ")})
 		}
 	}
 	return list
 }
 
-// preflight returns the answer to a request that asks whether another one is permitted.
+// preflight returns the answer to a request that asks whether another one may be sent. All may, because the crawl sends
+// nothing of them but their addresses. Whether the page can read the answer is said by its own header.
 func preflight(e *cdpfetch.EventRequestPaused) Answer {
 	return Answer{Status: http.StatusNoContent, Header: http.Header{
-		"Access-Control-Allow-Methods": {fieldOf(e, "Access-Control-Request-Method")},
-		"Access-Control-Allow-Headers": {fieldOf(e, "Access-Control-Request-Headers")},
+		"Access-Control-Allow-Origin":      {fieldOf(e, "Origin")},
+		"Access-Control-Allow-Credentials": {"true"},
+		"Access-Control-Allow-Methods":     {fieldOf(e, "Access-Control-Request-Method")},
+		"Access-Control-Allow-Headers":     {fieldOf(e, "Access-Control-Request-Headers")},
 	}}
 }
-
-// originOf returns the origin that a request names; "" if it names none.
-func originOf(e *cdpfetch.EventRequestPaused) string { return fieldOf(e, "Origin") }
 
 // fieldOf returns a header field of a request; "" if it has none.
 func fieldOf(e *cdpfetch.EventRequestPaused, field string) string {

@@ -45,6 +45,7 @@ func browser(t testing.TB, o chromium.Options) *chromium.Browser {
 // files answers requests from memory, and remembers them.
 type files struct {
 	content map[string]string // URI → content
+	readers map[string]string // URI → the origin whose pages may read it, as the server says
 	mu      sync.Mutex
 	asked   []string
 }
@@ -60,11 +61,12 @@ func (f *files) answer(_ context.Context, q chromium.Request) chromium.Answer {
 	if to, ok := strings.CutPrefix(text, "302 "); ok {
 		return chromium.Answer{Status: http.StatusFound, Header: http.Header{"Location": {to}}}
 	}
-	return chromium.Answer{
-		Status: http.StatusOK,
-		Header: http.Header{"Content-Type": {typeOf(q.URI)}},
-		Body:   []byte(text),
+	header := http.Header{"Content-Type": {typeOf(q.URI)}}
+	if origin, ok := f.readers[q.URI]; ok {
+		header["Access-Control-Allow-Origin"] = []string{origin}
+		header["Access-Control-Allow-Credentials"] = []string{"true"}
 	}
+	return chromium.Answer{Status: http.StatusOK, Header: header, Body: []byte(text)}
 }
 
 func typeOf(uri string) string {
@@ -129,6 +131,49 @@ func pages() [][]way {
 	return append(slices.Collect(slices.Chunk(rest, together)), all...)
 }
 
+// TestAScriptReadsWhatTheServerPermits lets a script request answers of another site in each way in which a server says
+// who may read them, and tell a server what it could read. What the server permits nobody to read, it cannot read.
+func TestAScriptReadsWhatTheServerPermits(t *testing.T) {
+	slow.Test(t)
+	f := &files{content: map[string]string{}, readers: map[string]string{
+		other + "/everybody.json": "*", other + "/page.json": site, other + "/third.json": "https://third.example",
+		other + "/preflight.json": "*",
+	}}
+	page, script := site+"/reader.html", ""
+	for _, c := range []struct{ name, how string }{
+		{"everybody", `{}`},
+		{"everybody", `{credentials: "include"}`},
+		{"page", `{credentials: "include"}`},
+		{"third", `{}`},
+		{"nobody", `{}`},
+		{"nobody", `{credentials: "include"}`},
+		{"nobody", `{mode: "no-cors"}`},
+		{"preflight", `{headers: {"X-Requested-With": "page"}}`},
+		{"refused", `{headers: {"X-Requested-With": "page"}}`},
+	} {
+		f.content[other+"/"+c.name+".json"] = c.name
+		script += `fetch("` + other + "/" + c.name + `.json", ` + c.how + `).then(r => r.text()).then(text => fetch("/read/" + text + "/` +
+			strings.Trim(strings.Split(c.how, ":")[0], "{}") + `"));` + "\n"
+	}
+	f.content[page] = "<!DOCTYPE html><title>reader</title><script>" + script + "</script>"
+	r, err := browser(t, chromium.Options{}).Render(t.Context(), chromium.Job{
+		URI: page, Answer: f.answer, Limit: time.Minute, MaxRequests: 100,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read []string
+	for _, found := range r.Found {
+		if what, ok := strings.CutPrefix(found.URI, site+"/read/"); ok {
+			read = append(read, what)
+		}
+	}
+	slices.Sort(read)
+	if got := strings.Join(read, " "); got != "/mode everybody/ page/credentials preflight/headers" {
+		t.Errorf("the script read %q", got)
+	}
+}
+
 // TestWhatScriptsLoadIsFound renders pages whose scripts load something in all ways. Each URI is found.
 func TestWhatScriptsLoadIsFound(t *testing.T) {
 	slow.Test(t)
@@ -138,12 +183,12 @@ func TestWhatScriptsLoadIsFound(t *testing.T) {
 	}
 	var wanted, missed int
 	for _, group := range pages() {
-		f := &files{content: map[string]string{}}
+		f := &files{content: map[string]string{}, readers: map[string]string{}}
 		text := "<!DOCTYPE html><title>page</title><body>"
 		for _, w := range group {
 			text += strings.ReplaceAll(w.html, "OTHER", other) + "\n"
 			for p, content := range w.files {
-				f.content[absolute(p)] = content
+				f.content[absolute(p)], f.readers[absolute(p)] = content, site
 			}
 		}
 		page := site + "/" + strings.ReplaceAll(group[0].name, " ", "-") + ".html"
