@@ -253,7 +253,7 @@ func (l *Pool) work(ctx context.Context, pool config.BrowserPool) {
 			b.Close()
 		}
 	}()
-	for {
+	for ctx.Err() == nil { // of a stop and a page in the queue, select takes any
 		select {
 		case <-ctx.Done():
 			return

@@ -30,12 +30,14 @@ type Options struct {
 	Pages int
 	// Niceness is the nice value that is added to the one of this process, from 0 to 19.
 	Niceness int
+	// Start is the maximum time for the start of the process; zero is two minutes.
+	Start time.Duration
 	// NoNamespace forbids the network namespace. It is for tests of the second line of defence.
 	NoNamespace bool
 }
 
 const (
-	startTime    = 2 * time.Minute  // maximum for the start of the process
+	defaultStart = 2 * time.Minute  // see [Options]
 	defaultGrace = 30 * time.Second // see [Job]
 )
 
@@ -58,10 +60,13 @@ func NewBrowser(o Options) *Browser {
 	return &Browser{o: o}
 }
 
-// Render renders a page. After an error the next page gets a new process.
+// Render renders a page. After an error the next page gets a new process. When ctx ends, the process is killed.
 func (b *Browser) Render(ctx context.Context, j Job) (Result, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
 	if b.proc != nil && (b.o.Pages > 0 && b.proc.pages >= b.o.Pages || b.proc.lost()) {
 		b.stop()
 	}
@@ -110,7 +115,8 @@ func (b *Browser) stop() {
 // process is a running browser.
 type process struct {
 	ctx       context.Context // of chromedp
-	end       []func()        // ends the process and waits for it, in this order
+	kill      func()          // ends the process at once: all calls return. It waits for nothing, and may be called again
+	end       []func()        // waits for the end of the process and of what it needs, in this order
 	dir       string
 	namespace bool
 	pages     int // rendered so far
@@ -132,7 +138,7 @@ func (b *Browser) start(ctx context.Context) (*process, error) {
 }
 
 func (b *Browser) startIn(within context.Context, namespace bool) (p *process, err error) {
-	p = &process{namespace: namespace}
+	p = &process{namespace: namespace, kill: func() {}}
 	if p.dir, err = os.MkdirTemp("", "arcrawl-render"); err != nil {
 		return nil, err
 	}
@@ -152,14 +158,17 @@ func (b *Browser) startIn(within context.Context, namespace bool) (p *process, e
 		}
 		confine(c, user, namespace)
 	}))
-	ctx, endAll := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, kill := context.WithCancel(context.Background())
+	p.kill = kill
+	ctx, endAll := chromedp.NewExecAllocator(ctx, options...)
+	// endBrowser waits for a token that chromedp has only once if the process did not start: it is called once.
 	var endBrowser context.CancelFunc
 	p.ctx, endBrowser = chromedp.NewContext(ctx, chromedp.WithErrorf(quietly), chromedp.WithLogf(quietly))
 	p.end = append([]func(){endBrowser, endAll}, p.end...)
-	within, end := context.WithTimeout(within, startTime)
+	within, end := context.WithTimeout(within, cmp.Or(b.o.Start, defaultStart))
 	defer end()
-	defer context.AfterFunc(within, endBrowser)()
-	return p, p.open(b.o)
+	defer context.AfterFunc(within, kill)()
+	return p, errors.Join(p.open(b.o), within.Err())
 }
 
 // quietly drops the messages of chromedp, which are about the protocol.
@@ -249,7 +258,9 @@ func (p *process) lost() bool {
 	}
 }
 
+// stop ends the process and waits for it. It is called once.
 func (p *process) stop() {
+	p.kill() // a browser that does not answer would block what is waited for
 	for _, end := range p.end {
 		end()
 	}

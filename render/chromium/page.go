@@ -60,12 +60,12 @@ type page struct {
 	finished bool
 }
 
-// render renders a page in a tab of its own, without what earlier pages stored.
+// render renders a page in a tab of its own, without what earlier pages stored. When ctx ends, so does the process: a
+// browser that no longer answers would not close a tab either.
 func (p *process) render(ctx context.Context, j Job) (r Result, err error) {
 	tab, closeTab := chromedp.NewContext(p.ctx, chromedp.WithNewBrowserContext())
 	defer closeTab()
-	stop := context.AfterFunc(ctx, closeTab)
-	defer stop()
+	defer context.AfterFunc(ctx, p.kill)()
 	if err := chromedp.Do(tab); err != nil {
 		return r, errors.Join(ctx.Err(), err)
 	}
