@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -84,13 +85,18 @@ func (w *Window) restorePause(now time.Time) error {
 }
 
 // reload loads the configuration again.
-func (w *Window) reload(o api.ReloadOrder) (api.Reloaded, error) {
+func (w *Window) reload(r *http.Request) (any, error) {
+	o, err := Read[api.ReloadOrder](r)
+	if err != nil {
+		return nil, err
+	}
 	out := api.Reloaded{DryRun: o.DryRun, Faults: []config.Fault{}}
 	var p whatif.Plan
-	var err error
-	if s := o.Staged; s != nil {
+	if o.Staged != nil {
 		out.DryRun = true
-		p, err = w.o.Crawler.Plan(api.StagedOf(*s), w.o.Now())
+		staged := api.StagedOf(*o.Staged)
+		staged.Remote = access.CallerOf(r.Context()).Way != access.Socket
+		p, err = w.o.Crawler.Plan(staged, w.o.Now())
 	} else {
 		p, err = w.o.Crawler.Reload(o.DryRun, w.o.Now())
 	}
@@ -108,6 +114,6 @@ func reloadRoutes() []Route {
 	return []Route{{
 		Method: "POST", Path: api.Base + "/reload", Needs: access.Operate,
 		Doc:  "Reloads the configuration and returns its effect. It comes into force unless it is a dry run or has faults.",
-		Body: api.ReloadOrder{}, Answer: api.Reloaded{}, Serve: Served((*Window).reload),
+		Body: api.ReloadOrder{}, Answer: api.Reloaded{}, Serve: (*Window).reload,
 	}}
 }

@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -284,6 +286,33 @@ func TestStagedConfigurationsArePlanned(t *testing.T) {
 		bad := plan(api.Staged{Only: true, Hosts: host("[politeness]\nmin_delay = 5\n")})
 		if len(bad.Faults) != 1 || bad.Faults[0].Key != "politeness.min_delay" || !strings.Contains(bad.Faults[0].File, "more.example.toml") {
 			w.Errorf("a faulty host file: %+v", bad)
+		}
+	})
+}
+
+// TestNoProgramIsChosenOverTheNetwork stages a main file that names programs. Whoever has a token is refused.
+// Who may open the socket is not, because a dry run through it is of files on this machine.
+func TestNoProgramIsChosenOverTheNetwork(t *testing.T) {
+	inWorld(t, everyHour, func(w *world) {
+		tokens := []access.Token{{Name: "maria", Role: access.Operate, Secret: "m"}}
+		h := w.window.Handler(access.Options{Tokens: func() []access.Token { return tokens }})
+		for _, keys := range []string{"[warc]\nsealed_command = \"/bin/true\"\n", "[render]\nbrowser = \"/bin/true\"\n"} {
+			o := api.ReloadOrder{Staged: &api.Staged{Main: everyHour + keys}}
+			body, err := json.Marshal(o)
+			w.Must(err)
+			r := httptest.NewRequest(http.MethodPost, "/api/v1/reload", bytes.NewReader(body))
+			r.Host = "localhost"
+			r.Header.Set("Authorization", "Bearer m")
+			to := httptest.NewRecorder()
+			h.ServeHTTP(to, r)
+			var got api.Reloaded
+			if err := json.Unmarshal(to.Body.Bytes(), &got); err != nil || len(got.Faults) != 1 ||
+				!strings.Contains(got.Faults[0].Problem, "names a program") {
+				w.Errorf("%s with a token: %v, %s", keys, err, to.Body)
+			}
+			if here := post[api.Reloaded](w, "/api/v1/reload", o); len(here.Faults) != 0 || len(here.Plan.AtRestart) != 1 {
+				w.Errorf("%s through the socket: %+v", keys, here)
+			}
 		}
 	})
 }

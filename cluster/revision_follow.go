@@ -231,16 +231,8 @@ func (f *follower) texts(files map[string][]byte) (texts map[string][]byte, now 
 // permit returns why a configuration must not come from another machine, or cannot be written here. Whoever can write
 // to the database must not choose programs that this machine runs.
 func (f *follower) permit(next, now *config.Config) error {
-	for key, differs := range map[string]bool{
-		"warc.sealed_command": next.Sealed.Command != now.Sealed.Command && next.Sealed.Command != "",
-		"render.browser":      next.Render.Browser != now.Render.Browser && next.Render.Browser != "",
-	} {
-		if differs {
-			return config.Faults{{
-				File: f.path, Key: key, Problem: "names a program, which no other machine may choose for this node",
-				Remedy: "write the key to the main file of each node first",
-			}}
-		}
+	if err := now.CheckPrograms(next); err != nil {
+		return err
 	}
 	for _, dir := range []string{filepath.Dir(f.path), now.HostsDir} {
 		probe, err := fileio.Create(filepath.Join(dir, "arcrawl-may-write"), 0o600)

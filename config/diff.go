@@ -187,3 +187,24 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	}
 	return &inForce, later
 }
+
+// CheckPrograms returns a fault for each key with which next would run another program on this machine than c does. It
+// is for a configuration that somebody sends who need not have an account here.
+func (c *Config) CheckPrograms(next *Config) error {
+	var faults Faults
+	for _, k := range c.cat.keys {
+		path := schema.Path("").Key(k.Name)
+		was, _ := c.doc.Value(path).(string)
+		is, _ := next.doc.Value(path).(string)
+		if k.Program && is != was && is != "" {
+			faults = append(faults, Fault{
+				File: c.Path, Key: k.Name, Problem: "names a program, which only the main file on the machine itself may choose",
+				Remedy: "write the key to the main file of each machine first, and reload",
+			})
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return faults
+}

@@ -18,6 +18,7 @@ type Key struct {
 	Scope    string // files that may set it: [InMain], [InHost] or [InBoth]
 	Doc      string // its meaning
 	Secret   bool   // its value must not be published
+	Program  bool   // it names a program that this machine runs
 	PerFile  bool   // a [[when]] cannot set it
 	Required bool   // it has no default
 }
@@ -229,6 +230,12 @@ func PerFile(k Var) Var {
 // Secretly marks a key whose value must not be published.
 func Secretly(k Var) Var {
 	k.Secret = true
+	return k
+}
+
+// Running marks a key that names a program that is run: only who may write the main file of this machine chooses it.
+func Running(k Var) Var {
+	k.Program = true
 	return k
 }
 

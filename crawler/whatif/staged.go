@@ -16,6 +16,8 @@ type Staged struct {
 	Hosts map[string][]byte // host files, by their names without folder
 	// Only says that Hosts has only the files that differ: the other host files in force stay.
 	Only bool
+	// Remote says that they came over the network: they must not choose programs that this machine runs.
+	Remote bool
 	// Accept returns an error if a valid configuration must not be put in force now; nil accepts all.
 	Accept func(*config.Config) error
 }
@@ -40,6 +42,9 @@ func PlanStaged(
 	f *frontier.Frontier, r *robots.Copies, inForce *config.Config, staged Staged, now time.Time,
 ) (Plan, error) {
 	loaded, err := config.LoadTexts(inForce.Path, staged.texts(inForce))
+	if err == nil && staged.Remote {
+		err = inForce.CheckPrograms(loaded)
+	}
 	if err == nil && staged.Accept != nil {
 		err = staged.Accept(loaded)
 	}

@@ -174,7 +174,7 @@ func (w Work) staged(changed map[string][]byte) whatif.Staged {
 	all := w.Config.Texts()
 	maps.Copy(all, changed)
 	maps.DeleteFunc(all, func(_ string, text []byte) bool { return text == nil })
-	s := whatif.Staged{Main: all[""], Hosts: all}
+	s := whatif.Staged{Main: all[""], Hosts: all, Remote: w.Who.Way != access.Socket}
 	delete(s.Hosts, "")
 	return s
 }

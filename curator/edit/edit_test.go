@@ -52,7 +52,10 @@ func newWork(t *testing.T, others ...string) Work {
 	effect := func(s whatif.Staged) (whatif.Plan, error) {
 		all := maps.Clone(s.Hosts)
 		all[""] = s.Main
-		_, err := config.LoadTexts(path, all)
+		loaded, err := config.LoadTexts(path, all)
+		if err == nil && s.Remote {
+			err = c.CheckPrograms(loaded)
+		}
 		return whatif.Plan{}, err
 	}
 	return Work{
@@ -245,6 +248,25 @@ func TestFilesAreAddedAndMovedAside(t *testing.T) {
 	}
 	if all, err := w.List(); err != nil || len(all.Files) != 1 || all.Files[0].Name != news || all.Files[0].Host != "news.example" || all.Files[0].About.Title != "News" {
 		t.Errorf("the files are %+v, %v", all, err)
+	}
+}
+
+// TestNoSaveChoosesAProgram saves a main file that names a program, over the network and through the socket.
+func TestNoSaveChoosesAProgram(t *testing.T) {
+	t.Parallel()
+	w := newWork(t)
+	w.Who.Way = access.ByToken
+	o := opened(t, w, "")
+	o.Text += "[warc]\nsealed_command = \"/bin/true\"\n"
+	if p, err := w.Plan(o); err != nil || len(p.Faults) != 1 || p.Faults[0].Key != "warc.sealed_command" {
+		t.Errorf("the plan is %+v, %v", p, err)
+	}
+	if _, err := w.Save(o); err == nil {
+		t.Error("somebody at another machine chose a program")
+	}
+	w.Who.Way = access.Socket
+	if _, err := w.Save(o); err != nil {
+		t.Errorf("through the socket: %v", err)
 	}
 }
 
