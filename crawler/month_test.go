@@ -295,6 +295,7 @@ func TestAnnotationsAreSaidInWords(t *testing.T) {
 		"new:1": "about 1 version new since the last visit", "new:2.6": "about 3 versions new since the last visit", "spared:20480": "20.5 kB not transferred",
 		"asked:120": "the server asked for no request during 2m", "dol:1": "1 link left out", "head:3": "3 lines of its header repaired",
 		"feedNew:2": "2 entries new", "odds:0.37": "a change was expected with a probability of 37 %", "odds:2": "", "sitemapListed:1": "first reading, with 1 entry", "feedGap": "entries of the feed were probably missed",
+		"trapsUntested:7":      "7 links not compared with traps before they are due",
 		"challenge:cloudflare": "a challenge to prove that the visitor is human (cloudflare)", "err=connection_refused;_again": "connection refused; again",
 		"permission:letter_of_the_publisher": "robots.txt forbids it; permitted by: letter of the publisher",
 		"ip:192.0.2.7":                       "from 192.0.2.7", "content-size:12": "", "midFetchAbort": "stopped after the header, which showed no change",

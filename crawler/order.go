@@ -8,6 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/crawllog"
 )
 
@@ -93,6 +94,7 @@ func (c *Crawler) listNotes() []step[aspects.Annotator] {
 		{"archive", noteKept},
 		{"Retry-After", a.misfortune.NoteAsked},
 		{"links", noteDropped},
+		{"spaces", a.spaces.Note},
 		{"feeds", a.feeds.Note},
 		{"head", noteRepaired},
 		{"misfortune", a.misfortune.Note},
@@ -107,6 +109,6 @@ func (c *Crawler) listNotes() []step[aspects.Annotator] {
 // Words returns an annotation of crawl.log in words for people.
 func Words(annotation string) string {
 	return crawllog.Words(annotation, slices.Concat(
-		misfortune.Meanings(), feeds.Meanings(), noise.Meanings(), login.Meanings(),
+		misfortune.Meanings(), feeds.Meanings(), noise.Meanings(), login.Meanings(), spaces.Meanings(),
 	)...)
 }

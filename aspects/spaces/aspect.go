@@ -6,11 +6,13 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -19,8 +21,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Bounds of what one visit records about traps.
+// Bounds of what one visit does and records about traps.
 const (
+	maxWork       = 4 << 20 // bytes of the page's links that are compared with patterns; it takes up to half a second
 	maxKeptOfTrap = 100     // URIs of each trap that stay in the frontier, for the case that the curator releases it
 	maxIDContent  = 2 << 20 // bytes of a page that are compared without ids
 )
@@ -47,8 +50,9 @@ type Aspect struct {
 
 // finding holds the findings of a visit about endless spaces.
 type finding struct {
-	page    *Page // nil = it was not read
-	keptOut []keptOut
+	page     *Page // nil = it was not read
+	keptOut  []keptOut
+	untested int // candidates that were not compared with traps, because that was too much work
 
 	lastHost    uri.Host // the host that was last looked up in the store of traps
 	unsuspected bool     // whether that host has no traps and no suspected ones
@@ -190,15 +194,23 @@ func readBeginning(got *fetch.Capture) ([]byte, error) {
 
 func isHTML(c *fetch.Capture) bool { return mediatype.IsHTML(c.Header.Get("Content-Type")) }
 
-// removeTrapped removes the candidates that are part of a trap. The first ones of each trap stay, with a long wait.
+// removeTrapped removes the candidates that are part of a trap. The first ones of each trap stay, with a long wait. The
+// candidates that are left when the work of a page is done stay too, because [Aspect.Admit] judges each when it is due.
 func (a *Aspect) removeTrapped(v *aspects.Visit) error {
-	now, wait := v.Finished, a.Options(v).Wait
-	rest := v.Found.Candidates[:0]
+	now, wait, f := v.Finished, a.Options(v).Wait, aspects.Of[finding](v)
+	rest, work := v.Found.Candidates[:0], 0
 	for _, cand := range v.Found.Candidates {
-		t, ok, err := a.Store.Judge(cand.URI, uri.FromCanonical(cand.Via), cand.Hops, now)
+		if work >= maxWork {
+			f.untested++
+			rest = append(rest, cand)
+			continue
+		}
+		l := newLink(cand.URI, uri.FromCanonical(cand.Via), cand.Hops)
+		t, ok, err := a.Store.judge(l, now)
 		if err != nil {
 			return err
 		}
+		work += l.work
 		if !ok || t.Suspect || cand.Hops == "" {
 			if err := a.holdBack(&cand, wait, now); err != nil {
 				return err
@@ -206,7 +218,7 @@ func (a *Aspect) removeTrapped(v *aspects.Visit) error {
 			rest = append(rest, cand)
 			continue
 		}
-		if aspects.Of[finding](v).keepOut(t, cand.URI)+t.Kept <= maxKeptOfTrap {
+		if f.keepOut(t, cand.URI)+t.Kept <= maxKeptOfTrap {
 			cand.Due, cand.Urgent, cand.Sooner = now.Add(wait), false, false
 			rest = append(rest, cand)
 		}
@@ -224,6 +236,24 @@ func (a *Aspect) holdBack(cand *frontier.Candidate, longest time.Duration, now t
 		cand.Due = now.Add(min(wait, longest))
 	}
 	return err
+}
+
+// Note appends how many links of a page were not compared with traps.
+func (*Aspect) Note(v *aspects.Visit, notes []string) []string {
+	if n := aspects.Of[finding](v).untested; n > 0 {
+		notes = append(notes, untested+strconv.Itoa(n))
+	}
+	return notes
+}
+
+// untested begins the annotation of [Aspect.Note].
+const untested = "trapsUntested:"
+
+// Meanings returns what the annotations of the aspect mean in words.
+func Meanings() []crawllog.Meaning {
+	return []crawllog.Meaning{{
+		Annotation: untested, Say: crawllog.Counted("%s not compared with traps before they are due", "link"),
+	}}
 }
 
 // Forget drops what the visit found, because the document could not be processed.

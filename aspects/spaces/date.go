@@ -179,7 +179,10 @@ const maxPeriod = 4
 
 // repeated returns a sequence of folders that is in the path three times in a row. Sequences of short numbers, which
 // are parts of dates and pages, must be there five times.
-func repeated(path string) (sequence string, ok bool) {
+func repeated(path string) (sequence string, ok bool) { return repeatedTimes(path, 5) }
+
+// repeatedTimes is [repeated], where numbers says how often sequences of short numbers must be there.
+func repeatedTimes(path string, numbers int) (sequence string, ok bool) {
 	var few [24]string
 	parts := few[:0] // no allocation unless there are many parts
 	for rest := strings.Trim(path, "/"); ; {
@@ -203,7 +206,7 @@ func repeated(path string) (sequence string, ok bool) {
 			unit := parts[i-period+1 : i+1]
 			times := 3
 			if !slices.ContainsFunc(unit, func(p string) bool { return shortNumber(p) < 0 }) {
-				times = 5
+				times = numbers
 			}
 			if run >= period*(times-1) {
 				return strings.Join(unit, "/"), true

@@ -75,7 +75,9 @@
 //
 // The families, farms, parameters, patterns and traps of a host are bounded in number; a family or farm takes some two
 // kilobytes, a pattern some four. The family that was not visited for the longest time makes room for a new one.
-// Further patterns share one budget. If others have vouched for very many families, the host is not searched for farms.
+// Further patterns share one budget. Patterns of traps are bounded in length, and so is the work with which the links
+// of one page are compared with them: the rest is compared when it is due. If others have vouched for very many
+// families, the host is not searched for farms.
 // The same pages in the same order find the same traps, without clock and chance.
 //
 // The rows are in another package's database. The store learns of a visit before the frontier does. After a crash

@@ -246,7 +246,7 @@ func members(g Page, key string) (inside, outside []uint64) {
 func (s *state) farm(g Page) (trap *Trap, refuted []Trap, changed bool) {
 	key, ok := shapeOf(g.URI)
 	refuted, changed = s.learnLists(g, key)
-	if !ok || isStart(g.Hops) || s.vouchedFor(key) || s.isSettled(g.URI, key) {
+	if !ok || isStart(g.Hops) || s.vouchedFor(key) || s.isSettled(newLink(g.URI, g.Via, g.Hops), key) {
 		return nil, refuted, changed
 	}
 	from, related := shapeOf(g.Via)
@@ -312,21 +312,26 @@ func (f *farm) count(invents, within bool, depth int, g Page) bool {
 }
 
 // isSettled reports whether a URI is already known to be part of a trap, or of a farm that was released.
-func (s *state) isSettled(u uri.URI, key string) bool {
-	pattern, text := shapePattern(u, key), u.String()
-	return slices.ContainsFunc(s.Traps, func(t Trap) bool {
-		return t.Kind == Farm && t.Pattern == pattern || t.Kind == Session && !t.Released && t.match.MatchString(text)
-	})
+func (s *state) isSettled(l *link, key string) bool {
+	pattern := shapePattern(l.uri, key)
+	for i := range s.Traps {
+		t := &s.Traps[i]
+		if t.Kind == Farm && t.Pattern == pattern || t.Kind == Session && !t.Released && l.fits(t, l.text) {
+			return true
+		}
+	}
+	return false
 }
 
 // suspect returns the suspected farm of a URI. It reports false if a visit of the URI would show more, because the
 // URI is deeper than the pages visited so far.
-func (s *state) suspect(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
+func (s *state) suspect(l *link, now time.Time) (Trap, bool) {
+	u, via, hops := l.uri, l.via, l.hops
 	if len(s.Farms) == 0 || !wasNamed(hops) || via.Host() != u.Host() {
 		return Trap{}, false
 	}
 	key, ok := shapeOf(u)
-	if !ok || s.isSettled(u, key) {
+	if !ok || s.isSettled(l, key) {
 		return Trap{}, false
 	}
 	i := slices.IndexFunc(s.Farms, func(f *farm) bool { return f.Key == key })
@@ -347,7 +352,7 @@ func (s *state) suspect(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, 
 }
 
 // wasFoundInside reports whether a URI was found on a page of the farm. Other URIs are not part of it.
-func (t *Trap) wasFoundInside(via uri.URI, hops uri.HopPath) bool {
-	text := via.String()
-	return wasNamed(hops) && (t.match.MatchString(text) || t.match.MatchString(text+"/"))
+func (t *Trap) wasFoundInside(l *link) bool {
+	text := l.via.String()
+	return wasNamed(l.hops) && (l.fits(t, text) || l.fits(t, text+"/"))
 }

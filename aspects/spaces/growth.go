@@ -92,7 +92,8 @@ func (s *state) hasGrown(pattern string) bool {
 
 // growing returns the suspected growth that a URI is part of: it was found on one of its pages, and it is not deeper
 // than the pages visited so far. It reports false if a visit of the URI would show more.
-func (s *state) growing(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
+func (s *state) growing(l *link, now time.Time) (Trap, bool) {
+	u, via, hops := l.uri, l.via, l.hops
 	if len(s.Families) == 0 {
 		return Trap{}, false
 	}

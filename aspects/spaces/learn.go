@@ -95,10 +95,12 @@ func (s *state) learn(g Page) (found, refuted []Trap, changed bool) {
 	return found, refuted, changed || moved
 }
 
-// addTrap adds a trap, and appends it to a list, unless it is known or was released, or there are too many.
+// addTrap adds a trap, and appends it to a list, unless it is known or was released, its pattern is too long, or there
+// are too many.
 func (s *state) addTrap(list []Trap, t Trap) []Trap {
 	same := func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern }
-	if slices.ContainsFunc(s.Traps, same) || len(s.Traps) >= maxTraps || t.compile() != nil {
+	full := len(s.Traps) >= maxTraps || len(t.Pattern) > maxPattern
+	if full || slices.ContainsFunc(s.Traps, same) || t.compile() != nil {
 		return list
 	}
 	s.Traps = append(s.Traps, t)

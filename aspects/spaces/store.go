@@ -74,7 +74,11 @@ func (b *Store) flushed(err error, traps ...[]Trap) error {
 // false if the URI is not part of a trap. If the trap is only suspected, see [Trap.Suspect], judge the URI again
 // after [SuspectWait].
 func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, ok bool, err error) {
-	err = b.read(u.Host(), func(s *state) { t, ok = s.trapOf(u, via, hops, now) })
+	return b.judge(newLink(u, via, hops), now)
+}
+
+func (b *Store) judge(l *link, now time.Time) (t Trap, ok bool, err error) {
+	err = b.read(l.uri.Host(), func(s *state) { t, ok = s.trapOf(l, now) })
 	return t, ok, err
 }
 
@@ -84,23 +88,22 @@ func (b *Store) IsTrapped(u, via uri.URI, hops uri.HopPath, now time.Time) bool 
 	return err != nil || ok && !t.Suspect
 }
 
-func (s *state) trapOf(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
-	text, target := u.String(), u.RequestTarget()
+func (s *state) trapOf(l *link, now time.Time) (Trap, bool) {
 	for i := range s.Traps {
-		if s.Traps[i].matches(text, target, via, hops, now) {
+		if s.Traps[i].matches(l, now) {
 			return s.Traps[i], true
 		}
 	}
-	t, ok := repeats(u)
+	t, ok := repeats(l.uri)
 	released := func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern && o.Released }
 	if ok && slices.ContainsFunc(s.Traps, released) {
 		return Trap{}, false
 	}
 	if !ok {
-		t, ok = s.suspect(u, via, hops, now)
+		t, ok = s.suspect(l, now)
 	}
 	if !ok {
-		t, ok = s.growing(u, via, hops, now)
+		t, ok = s.growing(l, now)
 	}
 	return t, ok
 }

@@ -3,6 +3,7 @@ package spaces
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
@@ -98,7 +99,36 @@ type Trap struct {
 	Parameter string `cbor:"11,keyasint,omitempty" json:"-"`
 	Space     string `cbor:"12,keyasint,omitempty" json:"-"`
 
-	match *regexp.Regexp // nil for SoftNotFound
+	match  *regexp.Regexp // nil for SoftNotFound
+	begins string         // what the URIs begin with after http:// or https://
+}
+
+// maxPattern bounds the pattern of a trap, in bytes. Longer ones are not learned.
+const maxPattern = 1024
+
+// link is a URI that is compared with the traps of its host, and how it was found.
+type link struct {
+	uri, via     uri.URI
+	hops         uri.HopPath
+	text, target string // of the URI
+	repeats      bool   // its path has a sequence of folders three times in a row
+
+	work int // bytes that were compared with patterns so far; each takes up to 0.1 µs
+}
+
+func newLink(u, via uri.URI, hops uri.HopPath) *link {
+	_, again := repeatedTimes(u.Path(), 3)
+	return &link{uri: u, via: via, hops: hops, text: u.String(), target: u.RequestTarget(), repeats: again}
+}
+
+// fits compares a URI with the pattern of a trap. Most do not even begin like it.
+func (l *link) fits(t *Trap, text string) bool {
+	_, after, _ := strings.Cut(text, "://")
+	if !strings.HasPrefix(after, t.begins) {
+		return false
+	}
+	l.work += len(text)
+	return t.match.MatchString(text)
 }
 
 // Rewrite returns the naming rule of a trap of ids in paths, as [uri.ParseRewrite] reads it; empty for other traps.
@@ -129,22 +159,23 @@ func (t Trap) Rule() string {
 }
 
 // matches reports whether a URI is part of the trap.
-func (t *Trap) matches(text, target string, via uri.URI, hops uri.HopPath, now time.Time) bool {
-	if t.Released || t.match == nil || t.Kind == Session || t.Kind == Parameter || !t.match.MatchString(text) {
+func (t *Trap) matches(l *link, now time.Time) bool {
+	if t.Released || t.match == nil || t.Kind == Session || t.Kind == Parameter || t.Kind == Repeats && !l.repeats ||
+		!l.fits(t, l.text) {
 		return false
 	}
 	switch t.Kind {
 	case Farm:
-		return t.wasFoundInside(via, hops)
+		return t.wasFoundInside(l)
 	case Query:
-		path, _, _ := strings.Cut(target, "?")
-		above, _, has := strings.Cut(via.RequestTarget(), "?")
-		return wasNamed(hops) && has && (path == above || t.match.MatchString(via.String()))
+		path, _, _ := strings.Cut(l.target, "?")
+		above, _, has := strings.Cut(l.via.RequestTarget(), "?")
+		return wasNamed(l.hops) && has && (path == above || l.fits(t, l.via.String()))
 	}
 	if t.Kind != Calendar {
 		return true
 	}
-	d, ok := dated(target)
+	d, ok := dated(l.target)
 	if !ok {
 		return false
 	}
@@ -162,8 +193,24 @@ func (t *Trap) compile() error {
 	if err != nil {
 		return fmt.Errorf("%w: pattern of a trap: %w", hosts.ErrCorrupt, err)
 	}
-	t.match = re
+	t.match, t.begins = re, beginningOf(t.Pattern)
 	return nil
+}
+
+// beginningOf returns the text after http:// or https:// that each URI of a pattern begins with.
+func beginningOf(pattern string) string {
+	rest, ok := strings.CutPrefix(pattern, "^https?://")
+	re, err := syntax.Parse(rest, syntax.Perl)
+	if !ok || err != nil {
+		return ""
+	}
+	if re.Op == syntax.OpConcat {
+		re = re.Sub[0]
+	}
+	if re.Op != syntax.OpLiteral || re.Flags&syntax.FoldCase != 0 {
+		return ""
+	}
+	return string(re.Rune)
 }
 
 // quote returns a pattern that matches only s. It has no single quotes, which would end a text of a configuration file.
