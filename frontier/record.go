@@ -121,7 +121,7 @@ type History struct {
 
 	// The remaining fields describe the last complete capture.
 
-	// Asked stands for the header fields, cookies and way of its request, as far as the settings chose them. Zero stands
+	// Asked stands for the header fields and cookies of its request, as far as the settings chose them. Zero stands
 	// for the request that is always made.
 	Asked int `row:"62" export:"asked"`
 
