@@ -215,7 +215,7 @@ func (f *follower) texts(files map[string][]byte) (texts map[string][]byte, now 
 	}
 	texts = map[string][]byte{}
 	for name, data := range files {
-		if name != "" && (name != filepath.Base(name) || !strings.HasSuffix(name, ".toml") || name[0] == '.') {
+		if name != "" && !config.IsHostFile(name) {
 			return nil, nil, fmt.Errorf("%q is not the name of a host file", name)
 		}
 		texts[name] = data

@@ -2,11 +2,13 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"unicode"
 
 	"github.com/arcrawl/arcrawl/config"
 )
@@ -85,6 +87,37 @@ func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestNamesOfFilesCannotMislead loads a folder with files whose names have characters that forge lines of a log or
+// control a terminal. They are skipped, with a warning that shows them escaped. Over the network they are refused.
+func TestNamesOfFilesCannotMislead(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"arcrawl.toml": operator, "hosts.d/good.example.toml": "title = \"good\"\n"}
+	names := []string{"a\nerror.toml", "b\x1b[31m.toml", "c\u202e.toml", "d\r.TOML", "e\xff.toml"}
+	for i, name := range names {
+		files["hosts.d/"+name] = fmt.Sprintf("host = \"h%d.example\"\ntitle = 5\n", i)
+	}
+	path := folder(t, files)
+	c, err := config.Load(path)
+	if err != nil {
+		t.Fatalf("the faults of files that are not read are reported: %q", err)
+	}
+	if len(c.HostFiles()) != 1 || len(c.Warnings) < len(names) {
+		t.Errorf("%d files are read, the warnings are %v", len(c.HostFiles()), c.Warnings)
+	}
+	for _, w := range c.Warnings {
+		if strings.ContainsFunc(w.String(), unicode.IsControl) || strings.Contains(w.String(), "\u202e") {
+			t.Errorf("the warning %q is not escaped", w)
+		}
+	}
+	for _, name := range names {
+		texts := c.Texts()
+		texts[name] = []byte("host = \"x.example\"\n")
+		if _, err := config.LoadTexts(path, texts); err == nil || !strings.Contains(err.Error(), "would contain the file") {
+			t.Errorf("%q is accepted: %v", name, err)
+		}
 	}
 }
 

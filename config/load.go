@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
@@ -206,10 +208,9 @@ func (l *loader) hostsFolder() string {
 // hostFileNames returns the names of the host files, sorted.
 func (l *loader) hostFileNames() []string {
 	if l.texts != nil {
-		return slices.DeleteFunc(slices.Sorted(maps.Keys(l.texts)), func(name string) bool { return name == "" })
+		return l.textNames()
 	}
-	const name = "storage.hosts"
-	key := schema.Field{Doc: l.main, Name: name, Path: schema.Path("").Key(name), Value: l.hosts}
+	key := l.hostsKey()
 	entries, err := os.ReadDir(l.hostsFolder())
 	if errors.Is(err, fs.ErrNotExist) && !l.main.Has(key.Path) {
 		return nil
@@ -227,8 +228,13 @@ func (l *loader) hostFileNames() []string {
 		name := e.Name()
 		switch {
 		case strings.HasPrefix(name, "."):
-		case strings.HasSuffix(name, ".toml"):
+		case IsHostFile(name):
 			names = append(names, name)
+		case misleads(name) && strings.Contains(strings.ToLower(name), ".toml"):
+			l.warnings = append(l.warnings, Fault{
+				File: l.hostsFolder(), Problem: fmt.Sprintf("contains %+q, which is skipped", name),
+				Remedy: "rename it: its name has characters that are not shown, or that change the direction of text",
+			})
 		case strings.EqualFold(filepath.Ext(name), ".toml"), strings.HasSuffix(name, ".toml.txt"):
 			l.warnings = append(l.warnings, Fault{
 				File: filepath.Join(l.hostsFolder(), name), Problem: "is skipped",
@@ -241,6 +247,39 @@ func (l *loader) hostFileNames() []string {
 		return nil
 	}
 	return names
+}
+
+// hostsKey returns the key that names the folder of the host files.
+func (l *loader) hostsKey() schema.Field {
+	const name = "storage.hosts"
+	return schema.Field{Doc: l.main, Name: name, Path: schema.Path("").Key(name), Value: l.hosts}
+}
+
+// textNames returns the names of the texts that are read in place of host files, sorted.
+func (l *loader) textNames() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(l.texts)) {
+		switch {
+		case name == "": // the main file
+		case misleads(name):
+			l.hostsKey().Fault(fmt.Sprintf("would contain the file %+q", name),
+				"choose a name without characters that are not shown, or that change the direction of text")
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// IsHostFile reports whether a file with this name in the folder of the host files is read. A name with a line end or
+// another character that could mislead a reader of a log or a page is not.
+func IsHostFile(name string) bool {
+	return strings.HasSuffix(name, ".toml") && !strings.HasPrefix(name, ".") && filepath.Base(name) == name &&
+		!misleads(name)
+}
+
+// misleads reports whether a name has characters that are not shown, or that change the direction of text.
+func misleads(name string) bool {
+	return !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // openHostFile decodes a host file and finds the host that it applies to.

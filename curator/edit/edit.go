@@ -72,8 +72,7 @@ func (w Work) open(name string) (file, error) {
 			return f, errors.Join(admin.ErrRole, errRole)
 		}
 	} else {
-		if filepath.Base(name) != name || !strings.HasSuffix(name, ".toml") || strings.HasPrefix(name, ".") ||
-			strings.ContainsAny(name, "/\\") || strings.ContainsFunc(name, misleads) || len(name) > 255 {
+		if !config.IsHostFile(name) || strings.Contains(name, "\\") || len(name) > 255 {
 			return f, admin.Fault("%q is not the name of a host file; write for example www.news.example.toml", name)
 		}
 		f.path = filepath.Join(w.Config.HostsDir, name)
@@ -113,7 +112,7 @@ func (w Work) List() (EditFiles, error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".toml") {
+		if !config.IsHostFile(name) {
 			continue
 		}
 		out.Files = append(out.Files, EditName{Name: name, Host: string(hosts[name]), About: index.Files[name]})

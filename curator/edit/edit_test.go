@@ -285,7 +285,7 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"../arcrawl.toml": "is not the name", "x/y.toml": "is not the name", ".hidden.toml": "is not the name", "passwd": "is not the name",
-		"a\u202e.toml": "is not the name", "a\x00.toml": "is not the name", strings.Repeat("a", 300) + ".toml": "is not the name",
+		"a\u202e.toml": "is not the name", "a\x00.toml": "is not the name", "a\nb.toml": "is not the name", strings.Repeat("a", 300) + ".toml": "is not the name",
 		"link.toml": "is not a plain file", "latin.toml": "is not in UTF-8", "large.toml": "more than 1 MB", "none.toml": "there is no file",
 	} {
 		if _, err := w.Open(name, ""); err == nil || !strings.Contains(err.Error(), want) {

@@ -175,7 +175,7 @@ func (s Files) list(out io.Writer, filter api.HostFilter) error {
 	table := cli.NewTable(out)
 	for _, e := range entries {
 		name, removed := e.Name(), filepath.Ext(e.Name()) == api.RemovedSuffix
-		if filepath.Ext(name) != ".toml" && !removed {
+		if !config.IsHostFile(strings.TrimSuffix(name, api.RemovedSuffix)) {
 			continue
 		}
 		host := strings.TrimSuffix(strings.TrimSuffix(name, api.RemovedSuffix), ".toml")

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/arcrawl/arcrawl/config"
 )
@@ -33,7 +32,7 @@ func OpenFiles(path, dir string) (Files, error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".toml") {
+		if !config.IsHostFile(name) {
 			continue
 		}
 		if f.Texts[name], err = os.ReadFile(filepath.Join(dir, name)); err != nil {

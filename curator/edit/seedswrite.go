@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
@@ -97,7 +98,7 @@ func (f Files) last() (Undoable, error) {
 		err = json.Unmarshal(text, &u)
 	}
 	for _, c := range u.Files {
-		if filepath.Base(c.Name) != c.Name || !strings.HasSuffix(c.Name, ".toml") {
+		if !config.IsHostFile(c.Name) {
 			err = errors.Join(err, fmt.Errorf("%q is not the name of a host file", c.Name))
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
@@ -51,7 +51,7 @@ func HostFiles(path string) (dir string, texts map[string][]byte, err error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".toml") {
+		if !config.IsHostFile(name) {
 			continue
 		}
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
