@@ -44,19 +44,20 @@ type labelled struct {
 // metricSnapshot holds the data of all metrics of one scrape.
 type metricSnapshot struct {
 	api.Status
-	Total      api.Counts // since the start
-	Labels     []labelRow
-	Predicted  survey.Predictions
-	Repaired   int64
-	Looks      map[string]int64 // second looks, by what they found
-	Kept       map[string]int64 // due URIs that were not visited because of a trap, by its kind
-	Documents  map[string]int64 // that could not be processed, by kind of fault
-	Memory     []crawler.Memory
-	Reserved   int64
-	Collisions int64
-	Missing    int64
-	Refused    int64 // URIs of new hosts
-	Evicted    int64 // hosts
+	Total       api.Counts // since the start
+	Labels      []labelRow
+	Predicted   survey.Predictions
+	Repaired    int64
+	Looks       map[string]int64 // second looks, by what they found
+	Kept        map[string]int64 // due URIs that were not visited because of a trap, by its kind
+	Documents   map[string]int64 // that could not be processed, by kind of fault
+	Memory      []crawler.Memory
+	Reserved    int64
+	Collisions  int64
+	Missing     int64
+	Refused     int64    // URIs of new hosts
+	Evicted     int64    // hosts
+	Connections [3]int64 // of clients that were refused, by reason
 }
 
 func single(v float64) []labelled { return []labelled{{value: v}} }
@@ -319,6 +320,9 @@ func systemGauges() []metric {
 			func(s metricSnapshot) float64 { return float64(len(s.Config.Faults)) }),
 		gauge("arcrawl_config_warnings", "Warnings about the configuration in force.",
 			func(s metricSnapshot) float64 { return float64(len(s.Config.Warnings)) }),
+		split("arcrawl_connections_refused_total", "counter", "reason", "address, listener, tls",
+			"Connections of clients of the dashboard, the API, WebSub and other nodes that were closed: their address had too many open, the listener had, the TLS handshake failed.",
+			func(s metricSnapshot) []int64 { return s.Connections[:] }),
 		{
 			Metric{"arcrawl_build_info", "gauge", "version", "the version", "Always 1."},
 			func(s metricSnapshot) []labelled { return []labelled{{s.Version, 1}} },
@@ -336,7 +340,7 @@ type metricCollector struct {
 func isOfMachine(m Metric) bool {
 	return slices.Contains([]string{
 		"arcrawl_disk_free_bytes", "arcrawl_disk_min_free_bytes", "arcrawl_folder_free_bytes", "arcrawl_sealed_waiting",
-		"arcrawl_upload_waiting", "arcrawl_build_info",
+		"arcrawl_upload_waiting", "arcrawl_connections_refused_total", "arcrawl_build_info",
 	}, m.Name)
 }
 

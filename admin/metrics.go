@@ -37,6 +37,9 @@ func (w *Window) snapshot() metricSnapshot {
 		Refused: w.o.Frontier.RefusedNewHosts(), Evicted: w.o.Frontier.EvictedHosts(),
 		Collisions: w.o.Frontier.Collisions(), Memory: w.o.Crawler.Memory(), Reserved: w.o.Crawler.Reserved(),
 	}
+	if w.o.Refused != nil {
+		s.Connections = w.o.Refused()
+	}
 	views := w.o.Frontier.Hosts(w.o.Now())
 	w.mu.Lock()
 	defer w.mu.Unlock()

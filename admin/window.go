@@ -57,7 +57,10 @@ type Options struct {
 	// Extensions of the wings add requests and parts of the status.
 	Extensions []Extension
 	// Stored, when set, adds where finished archive files are: Handover, Lost and Offload.
-	Stored  func(*api.Archive)
+	Stored func(*api.Archive)
+	// Refused, when set, returns how many connections of clients the process has refused: their address had too many
+	// open, the listener had, the TLS handshake failed.
+	Refused func() [3]int64
 	Missing int64 // visits that crawl.log had and the store did not know, at the start
 	Log     zerolog.Logger
 }

@@ -44,6 +44,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: d.o.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
 		Extensions: d.extensions(), Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored, Index: d.index.reader,
+		Refused: d.refusals().Counts,
 	})
 	if err != nil {
 		return fmt.Errorf("open the admin API: %w", err)
@@ -203,7 +204,7 @@ func (d *Daemon) Serve(l net.Listener, h http.Handler) {
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ConnContext: access.WithPeer,
 	}
-	wait := serve(server, l, func(err error) {
+	wait := d.serveBounded(server, l, func(err error) {
 		d.log.Error().Err(err).Str("at", l.Addr().String()).Msg("the admin API stopped serving; the crawl continues, restart the daemon to restore it")
 	})
 	d.closers.stop(func() {

@@ -100,19 +100,21 @@ type Daemon struct {
 	live *config.Live
 	log  zerolog.Logger
 
-	parts      crawler.Parts
-	crawler    *crawler.Crawler
-	window     *admin.Window
-	hubs       *hubs
-	supervisor *supervisor
-	wings      []Wing
-	observers  []func(crawler.Report) // of wings
-	keepers    []Keeper               // of the archive
-	index      *liveIndex
-	repairs    []warcout.Repair // of the archive, when it was opened
-	daemons    int              // maximum number in this process, if it has several
-	missing    history.Missing  // the visits that crawl.log had and the store did not know, at the start
-	closers    closers
+	parts       crawler.Parts
+	crawler     *crawler.Crawler
+	window      *admin.Window
+	hubs        *hubs
+	supervisor  *supervisor
+	wings       []Wing
+	observers   []func(crawler.Report) // of wings
+	keepers     []Keeper               // of the archive
+	index       *liveIndex
+	repairs     []warcout.Repair // of the archive, when it was opened
+	daemons     int              // maximum number in this process, if it has several
+	refused     refusals         // of the process; read it with the method refusals
+	connections int              // maximum number of open ones of each listener
+	missing     history.Missing  // the visits that crawl.log had and the store did not know, at the start
+	closers     closers
 }
 
 // Run opens a daemon, crawls until ctx ends, and closes it. A wing may run the process in another way.

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -99,7 +98,7 @@ func (d *Daemon) listenForHubs(handle func(http.ResponseWriter, *http.Request, t
 		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, d.o.Now()) }),
 		ReadHeaderTimeout: hubHeaderTimeout, ReadTimeout: hubTimeout, WriteTimeout: hubTimeout, MaxHeaderBytes: maxHubHeader,
 	}
-	stopServing := serve(server, l, func(err error) {
+	stopServing := d.serveBounded(server, l, func(err error) {
 		d.log.Error().Err(err).Msg("no longer listening for WebSub hubs; feeds are polled")
 	})
 	d.closers.stop(func() {
@@ -108,15 +107,6 @@ func (d *Daemon) listenForHubs(handle func(http.ResponseWriter, *http.Request, t
 	})
 	d.log.Info().Str("listen", l.Addr().String()).Msg("listening for WebSub hubs")
 	return nil
-}
-
-// serve serves l in the background. The caller shuts the server down and then calls the returned function, which waits.
-func serve(server *http.Server, l net.Listener, failed func(error)) (wait func()) {
-	return background(func(context.Context) {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			failed(err)
-		}
-	})
 }
 
 // subscribe asks the hubs for new and expiring subscriptions, until ctx ends.

@@ -52,10 +52,26 @@ const (
 	commandThreads = 10 // of a command that is no crawl
 )
 
-// check returns an error if a crawl cannot work within the limits. tables is the number of tables of the store: each is
-// an open file. It returns a warning if a limit is near.
+// neededFiles returns how many files a crawl has open at the same time. tables is the number of tables of the store:
+// each is an open file.
+func neededFiles(workers, tables int) uint64 {
+	return uint64(tables + filesPerWorker*workers + baseFiles)
+}
+
+// connections returns how many connections a listener may have open. A process has up to five listeners: most of what
+// the crawl does not need at the start is left for a store that grows.
+func (l limits) connections(workers, tables int) int {
+	if l.files == 0 {
+		return maxConnections
+	}
+	spare := l.files - min(l.files, neededFiles(workers, tables))
+	return int(min(maxConnections, max(minConnections, spare/partOfListener)))
+}
+
+// check returns an error if a crawl cannot work within the limits, see [neededFiles]. It returns a warning if a
+// limit is near.
 func (l limits) check(workers, tables, processors int) (warning string, err error) {
-	files := uint64(tables + filesPerWorker*workers + baseFiles)
+	files := neededFiles(workers, tables)
 	const files1 = "the process may open %d files, but the crawl needs %d: %d for the tables of the store, %d for %d workers " +
 		"and %d for itself"
 	const remedy = "; raise the limit (LimitNOFILE= in the unit, or ulimit -n)"
@@ -110,11 +126,14 @@ func CheckThreads() error {
 
 // checkLimits raises the soft limits of the process, and returns a [LimitError] if they are still too low.
 func (d *Daemon) checkLimits(time.Time) error {
+	d.connections = maxConnections
 	if d.o.SharedProcess {
 		return nil
 	}
 	c := d.live.Current()
-	warning, err := raiseLimits().check(c.Crawl.Workers, countTables(c), runtime.GOMAXPROCS(0))
+	l, workers, tables := raiseLimits(), c.Crawl.Workers, countTables(c)
+	d.connections = l.connections(workers, tables)
+	warning, err := l.check(workers, tables, runtime.GOMAXPROCS(0))
 	if warning != "" {
 		d.log.Warn().Msg(warning)
 	}

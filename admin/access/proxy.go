@@ -84,8 +84,8 @@ func (p Proxy) names(r *http.Request) string {
 	return all[0]
 }
 
-// place returns the part of an address that one client can choose: of IPv6, a network of 64 bits.
-func place(a netip.Addr) string {
+// Place returns the part of an address that one client can choose: of IPv6, a network of 64 bits.
+func Place(a netip.Addr) string {
 	if a.Is6() {
 		if n, err := a.WithZone("").Prefix(64); err == nil {
 			return n.String()

@@ -104,7 +104,7 @@ func (o Options) signInForm(to http.ResponseWriter, from *http.Request) {
 
 // attempt checks a name and a password. With the right ones it sets the cookies and returns 200.
 func (o Options) attempt(to http.ResponseWriter, from *http.Request, name, password string) (int, string) {
-	now, where := o.SignIns.now(), place(o.Proxy.address(from))
+	now, where := o.SignIns.now(), Place(o.Proxy.address(from))
 	all := o.users()
 	u, exists := User{Hash: noPassword}, false
 	if at := userAt(all, name); at >= 0 {
@@ -310,7 +310,7 @@ func (o Options) changePassword(to http.ResponseWriter, from *http.Request, u Us
 func (o Options) tryPassword(
 	to http.ResponseWriter, from *http.Request, u User, current, wanted string,
 ) (status int, problem string) {
-	now, where := o.SignIns.now(), place(o.Proxy.address(from))
+	now, where := o.SignIns.now(), Place(o.Proxy.address(from))
 	bounds, gate := o.bounds(from, u, u.Name, where)
 	if wait := o.SignIns.attempts.begin(bounds, now); wait > 0 {
 		return tooMany(to, wait)

@@ -90,7 +90,7 @@ const crawlTime = 8 * time.Second
 type usage struct {
 	goroutines  int   // except goroutines of the servers, as far as they are known
 	heap        int64 // bytes of live objects
-	descriptors int   // except connections of the servers
+	descriptors int   // except connections of strangers
 	disk        int64 // bytes of blocks, including files that have no name any more
 }
 
@@ -271,7 +271,7 @@ func (c *crawl) measure() usage {
 	return usage{
 		goroutines:  max(0, runtime.NumGoroutine()-2*servers-int(c.town.lookups.Load())),
 		heap:        liveHeap(),
-		descriptors: openDescriptors() - servers,
+		descriptors: openDescriptors() - servers - int(c.town.held.Load()),
 		disk:        c.onDisk(),
 	}
 }

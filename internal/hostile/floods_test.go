@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ func floods() []attack {
 		newSessions(),
 		trailingDots(),
 		robotsCircle(),
+		idleConnections(),
 	}
 }
 
@@ -274,6 +276,43 @@ func robotsCircle() attack {
 				}
 			})
 			return crawlOptions{seeds: seeds}
+		},
+	}
+}
+
+// idleConnections are connections to the admin address over which nothing is sent, 500 from each of three addresses.
+// Somebody at another address looks at the dashboard meanwhile.
+func idleConnections() attack {
+	return attack{
+		name: "1500 idle connections to the admin address", lasts: short,
+		bound: usage{goroutines: 600}, // a connection that is open has one or two
+		stranger: func(c *crawl) crawlOptions {
+			to := fmt.Sprintf("127.0.0.1:%d", freePort(c))
+			timer := time.AfterFunc(short/3, func() {
+				for n := range 1500 {
+					from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+n/500))}, Timeout: short}
+					c.town.held.Add(1)
+					conn, err := from.Dial("tcp", to)
+					if err != nil {
+						c.t.Errorf("connection %d: %v", n, err)
+						return
+					}
+					c.t.Cleanup(func() { _ = conn.Close() })
+				}
+				answer, err := http.Get("http://" + to + "/healthz")
+				if err != nil {
+					c.t.Errorf("another address is not served: %v", err)
+					return
+				}
+				_ = answer.Body.Close()
+			})
+			c.t.Cleanup(func() { timer.Stop() })
+			return crawlOptions{admin: fmt.Sprintf("listen = %q\ntoken_file = \"tokens\"", to)}
+		},
+		check: func(t *testing.T, c *crawl) {
+			if !strings.Contains(c.text(), "their address had too many open") {
+				t.Errorf("no connection was refused:\n%s", c.text())
+			}
 		},
 	}
 }

@@ -30,6 +30,7 @@ type town struct {
 
 	open    atomic.Int64 // connections that servers have open
 	lookups atomic.Int64 // connections of the DNS server
+	held    atomic.Int64 // connections to the daemon that strangers hold
 }
 
 // newTown returns a town without servers, in which every name resolves through its own DNS.

@@ -39,8 +39,14 @@ var doors = []door{
 	},
 	{
 		"the network, inwards", "net/http",
-		[]string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"},
-		[]string{"admin/", "curator/", "daemon", "cmd/arcrawl", "cluster/demo_sites.go"},
+		[]string{"Serve[A-Z]*", "Handle", "HandleFunc"},
+		[]string{"admin/", "curator/", "daemon", "cmd/arcrawl"},
+	},
+	// The daemon bounds the connections of its servers.
+	{
+		"the network, inwards", "net/http",
+		[]string{"Server", "Serve", "ServeTLS", "ListenAndServe*"},
+		[]string{"daemon", "cluster/demo_sites.go"},
 	},
 	{
 		"files, to write", "os",
@@ -106,7 +112,7 @@ var doors = []door{
 		},
 	},
 	{"the browser", "github.com/chromedp/chromedp", nil, []string{"render/chromium", "render/benchrender"}},
-	{"a global logger", "log", nil, nil},
+	{"a global logger", "log", nil, []string{"daemon/connections.go"}}, // what net/http takes its log as
 	{"a global logger", "log/slog", nil, nil},
 	{"a global logger", "github.com/rs/zerolog/log", nil, nil},
 	{
