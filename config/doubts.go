@@ -40,6 +40,13 @@ func (c *Config) Doubts(now time.Time, knows func(pattern string) bool) []Fault 
 // warnDoubts warns of settings that are valid, but that hardly anybody wants.
 func (l *loader) warnDoubts() {
 	l.warnHostFiles()
+	if c := l.config.Cluster; c.isExposed() && c.Insecure {
+		const name = "cluster.insecure_database"
+		l.main.AddWarning(l.main.AtKey(rootKey(name), Fault{
+			Key: name, Problem: "lets others in the network read and change what the nodes and the database send each other",
+			Remedy: "add ?sslmode=verify-full to cluster.database, with a certificate on the server",
+		}))
+	}
 	publicSeed := func(s Seed) bool { return isPublic(s.URI.Hostname()) }
 	for _, f := range l.all() {
 		expressions(f.doc, "", f.host, nil)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -117,6 +118,39 @@ func TestNamesOfFilesCannotMislead(t *testing.T) {
 		texts[name] = []byte("host = \"x.example\"\n")
 		if _, err := config.LoadTexts(path, texts); err == nil || !strings.Contains(err.Error(), "would contain the file") {
 			t.Errorf("%q is accepted: %v", name, err)
+		}
+	}
+}
+
+// TestADatabaseElsewhereIsEncrypted loads addresses of databases here and on other machines.
+func TestADatabaseElsewhereIsEncrypted(t *testing.T) {
+	t.Parallel()
+	for database, exposed := range map[string]bool{
+		"postgres://arcrawl@127.0.0.1:5433/arcrawl": false, "postgres://arcrawl@[::1]:5432/arcrawl": false,
+		"postgres://arcrawl@localhost/arcrawl": false, "postgres://arcrawl@%2Fvar%2Frun%2Fpostgresql/arcrawl": false,
+		"postgres://[::1]/arcrawl":                                                  false,
+		"postgres://arcrawl@db.example/arcrawl?sslmode=verify-full":                 false,
+		"postgres://arcrawl@db1:5432,db2/arcrawl?a=b&sslmode=verify-full":           false,
+		"postgres://arcrawl@db.example/arcrawl":                                     true,
+		"postgres://arcrawl@db.example/arcrawl?sslmode=require":                     true,
+		"postgres://arcrawl@db.example/arcrawl?sslmode=disable&sslmode=verify-full": true,
+		"postgres://arcrawl@db.example/sslmode=verify-full":                         true,
+		"postgres://arcrawl@localhost,db2/arcrawl":                                  true,
+		"postgres://arcrawl@localhost.example/arcrawl":                              true,
+		"postgres://arcrawl@localhost/arcrawl?host=db.example":                      true,
+		"postgres://arcrawl@localhost/arcrawl?hostaddr=10.0.0.1":                    true,
+		"postgres://10.0.0.1/arcrawl":                                               true,
+	} {
+		text := operator + fmt.Sprintf("[cluster]\nnode = \"a\"\ndatabase = %q\n", database)
+		_, err := config.Load(folder(t, map[string]string{"arcrawl.toml": text}))
+		if exposed != (err != nil && strings.Contains(err.Error(), "without encryption")) {
+			t.Errorf("%s: %v", database, err)
+		}
+		c, err := config.Load(folder(t, map[string]string{"arcrawl.toml": text + "insecure_database = true\n"}))
+		check(t, err)
+		isWarning := func(w config.Fault) bool { return w.Key == "cluster.insecure_database" }
+		if exposed != slices.ContainsFunc(c.Warnings, isWarning) {
+			t.Errorf("%s, permitted: the warnings are %v", database, c.Warnings)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/mail"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
@@ -146,6 +147,46 @@ type Cluster struct {
 	Node     string // name of this node
 	Single   bool   // the database has no replica on purpose
 	Listen   string // address at which this node answers the others; "" = none
+	Insecure bool   // the connection to a database on another machine need not be encrypted and verified
+}
+
+// isExposed reports whether the connection to the database leaves this machine, and its address does not ask for
+// encryption to a server whose certificate is verified.
+func (c Cluster) isExposed() bool {
+	_, rest, _ := strings.Cut(c.Database, "://")
+	rest, query, _ := strings.Cut(rest, "?")
+	servers, _, _ := strings.Cut(rest, "/")
+	if _, after, named := strings.Cut(servers, "@"); named {
+		servers = after
+	}
+	options, err := url.ParseQuery(query)
+	if err != nil {
+		return true
+	}
+	for _, other := range []string{"host", "hostaddr"} { // they replace the servers before the path
+		if options.Has(other) {
+			servers += "," + options.Get(other)
+		}
+	}
+	return options.Get("sslmode") != "verify-full" && !allHere(servers)
+}
+
+// allHere reports whether all servers in a list, with or without ports, are on this machine.
+func allHere(servers string) bool {
+	for server := range strings.SplitSeq(servers, ",") {
+		host, err := url.PathUnescape(server)
+		if at, err := netip.ParseAddrPort(host); err == nil {
+			host = at.Addr().String()
+		} else if name, port, ok := strings.Cut(host, ":"); ok && strings.Trim(port, "0123456789") == "" {
+			host = name
+		}
+		ip, bad := netip.ParseAddr(strings.Trim(host, "[]"))
+		local := host == "" || host == "localhost" || strings.HasPrefix(host, "/") || bad == nil && ip.IsLoopback()
+		if err != nil || !local {
+			return false
+		}
+	}
+	return true
 }
 
 // checkDatabase accepts the address of a database, which may name several servers, without a password. The password has
@@ -160,7 +201,7 @@ func checkDatabase(s string) (problem, remedy string) {
 	switch {
 	case scheme != "postgres" && scheme != "postgresql", servers == "", strings.ContainsFunc(s, unicode.IsControl):
 		return "is not the address of a PostgreSQL database",
-			`write for example "postgres://arcrawl@db.library.example/arcrawl"`
+			`write for example "postgres://arcrawl@db.library.example/arcrawl?sslmode=verify-full"`
 	case strings.Contains(user, ":"), strings.Contains(rest, "password="):
 		return "contains a password",
 			"write it to the file ~/.pgpass of the daemon's user, or to the file that PGPASSFILE names"
@@ -172,6 +213,11 @@ func checkDatabase(s string) (problem, remedy string) {
 func (c Cluster) Check(fault func(key, problem, remedy string)) {
 	if c.Database != "" && c.Node == "" {
 		fault("cluster.node", "is missing, but cluster.database is set", "write a name that no other node has")
+	}
+	if c.isExposed() && !c.Insecure {
+		fault("cluster.database",
+			"lets the server on another machine be reached without encryption, or without a check that it is the right one",
+			"add ?sslmode=verify-full, or set cluster.insecure_database = true in a network that you trust")
 	}
 	if at, err := netip.ParseAddrPort(withoutLocalhost(c.Listen)); err == nil && at.Addr().IsUnspecified() {
 		fault("cluster.listen", "is no address at which other nodes can reach this one",
