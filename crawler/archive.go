@@ -109,12 +109,16 @@ func (c *Crawler) smallestRecord(v *aspects.Visit, s *settings) (a aspects.Kept,
 }
 
 // evidence returns the record of an answer whose head readers of WARC files do not accept: the whole answer if its
-// content is new, otherwise its head. No later revisit refers to it.
+// content is new, its head if a record of another kind has the content, and nothing if the last evidence has it. No
+// later revisit refers to evidence.
 func evidence(v *aspects.Visit) aspects.Kept {
-	if v.Capture.Complete && isKnown(v) {
-		return aspects.Kept{Keeping: aspects.KeptHead}
+	switch {
+	case !v.Capture.Complete || !isKnown(v):
+		return aspects.Kept{Keeping: aspects.KeptEvidence}
+	case v.Record().Origin.IsZero() && v.Capture.PayloadSize > 0:
+		return aspects.Kept{Keeping: aspects.KeptNothing} // a response record would be the origin of this content
 	}
-	return aspects.Kept{Keeping: aspects.KeptEvidence}
+	return aspects.Kept{Keeping: aspects.KeptHead}
 }
 
 // isArchived reports whether the series of a URI has its last payload.
