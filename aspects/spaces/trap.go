@@ -111,14 +111,21 @@ type link struct {
 	uri, via     uri.URI
 	hops         uri.HopPath
 	text, target string // of the URI
-	repeats      bool   // its path has a sequence of folders three times in a row
-
-	work int // bytes that were compared with patterns so far; each takes up to 0.1 µs
+	repeated     *bool  // see [link.repeats]; nil = not known yet
+	work         int    // bytes that were compared with patterns so far; each takes up to 0.1 µs
 }
 
 func newLink(u, via uri.URI, hops uri.HopPath) *link {
-	_, again := repeatedTimes(u.Path(), 3)
-	return &link{uri: u, via: via, hops: hops, text: u.String(), target: u.RequestTarget(), repeats: again}
+	return &link{uri: u, via: via, hops: hops, text: u.String(), target: u.RequestTarget()}
+}
+
+// repeats reports whether the path of the URI has a sequence of folders three times in a row.
+func (l *link) repeats() bool {
+	if l.repeated == nil {
+		_, again := repeatedTimes(l.uri.Path(), 3)
+		l.repeated = &again
+	}
+	return *l.repeated
 }
 
 // fits compares a URI with the pattern of a trap. Most do not even begin like it.
@@ -160,7 +167,7 @@ func (t Trap) Rule() string {
 
 // matches reports whether a URI is part of the trap.
 func (t *Trap) matches(l *link, now time.Time) bool {
-	if t.Released || t.match == nil || t.Kind == Session || t.Kind == Parameter || t.Kind == Repeats && !l.repeats ||
+	if t.Released || t.match == nil || t.Kind == Session || t.Kind == Parameter || t.Kind == Repeats && !l.repeats() ||
 		!l.fits(t, l.text) {
 		return false
 	}
