@@ -55,9 +55,9 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		}
 	})
 	d.closers.stop(office.Join(number, digestSource{Summary: d.summary, Each: d.window.EachCapture}))
-	d.Background(d.tick)
+	d.background("counts of the crawl", d.tick)
 	if owner := d.o.Owner; owner != nil {
-		d.Background(func(ctx context.Context) { owner.Watch(ctx, d) })
+		d.background(ownerPart, func(ctx context.Context) { owner.Watch(ctx, d) })
 	}
 	if d.o.Member != nil {
 		d.closers.stop(d.o.Member.Publish(d.window))
@@ -73,7 +73,7 @@ func (d *Daemon) openOffice(digest func([]int, []alarm.Summary) alarm.Summary) *
 		return d.o.Member.office
 	}
 	o := openOffice(d.live.Current, digest, d.o.Now, d.log)
-	d.closers.stop(o.Close)
+	d.closers.part("mails and other notices", func() error { o.Close(); return nil })
 	return o
 }
 
@@ -207,13 +207,14 @@ func (d *Daemon) Serve(l net.Listener, h http.Handler) {
 	wait := d.serveBounded(server, l, func(err error) {
 		d.log.Error().Err(err).Str("at", l.Addr().String()).Msg("the admin API stopped serving; the crawl continues, restart the daemon to restore it")
 	})
-	d.closers.stop(func() {
+	d.closers.part("API at "+l.Addr().String(), func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), requestGrace)
 		defer cancel()
 		if server.Shutdown(ctx) != nil {
 			_ = server.Close()
 		}
 		wait()
+		return nil
 	})
 }
 

@@ -26,7 +26,7 @@ func (d *Daemon) openLog(time.Time) (err error) {
 		d.closers.add(d.parts.CrawlLog.Close)
 	}
 	if owner := d.o.Owner; owner != nil {
-		d.Background(func(ctx context.Context) { owner.Follow(ctx, d.parts.CrawlLog.Sync) })
+		d.background(ownerPart, func(ctx context.Context) { owner.Follow(ctx, d.parts.CrawlLog.Sync) })
 	}
 	return nil
 }
@@ -61,13 +61,12 @@ func (d *Daemon) openWriter(now time.Time) error {
 		return errors.Join(err, w.Close(now))
 	}
 	d.closers.add(d.index.close)
-	d.closers.stop(func() {
-		for _, k := range d.keepers {
-			k.Finish()
-		}
-	})
+	for _, k := range d.keepers {
+		d.closers.part(k.wing, func() error { k.Finish(); return nil })
+	}
 	d.closers.add(func() error { return w.Close(d.o.Now()) })
 	for _, k := range d.keepers {
+		d.opening = k.wing
 		if err := k.Open(w); err != nil {
 			return err
 		}

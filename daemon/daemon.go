@@ -10,11 +10,16 @@
 //
 // Each part puts the function that closes it on a stack. When a part cannot be opened, Open closes the parts before it
 // and returns the error. Some parts have goroutines. All are started by the function background. Closing a part ends
-// its goroutines and waits for them, so none can use a part that is closed already.
+// its goroutines and waits for them.
 //
 // The daemon stops when the context of [Run] ends. The crawler then finishes the visits in progress within
-// crawl.grace and releases the others. A SIGHUP reopens crawl.log and reads the configuration again. The
-// configuration is also read again when one of its files changes.
+// crawl.grace and releases the others. The daemon waits five seconds longer for wings, the API and what else is not
+// needed for a whole archive. What has not ended by then is named in the log, and works on while the other parts are
+// closed: crawl.log, the archive and its index return errors then, and the store is on disk but stays open for readers.
+// Only these parts, which wait for nothing but the disk, are always waited for.
+//
+// A SIGHUP reopens crawl.log and reads the configuration again. The configuration is also read again when one of its
+// files changes.
 //
 // systemd learns from a heartbeat whether the daemon is alive. The heart beats each time a worker of the crawler looks
 // for something to claim, so a crawl that hangs is noticed even if all other goroutines run.
@@ -107,7 +112,8 @@ type Daemon struct {
 	supervisor  *supervisor
 	wings       []Wing
 	observers   []func(crawler.Report) // of wings
-	keepers     []Keeper               // of the archive
+	opening     string                 // the wing whose function is called, or was called last
+	keepers     []keeperOf             // of the archive
 	index       *liveIndex
 	repairs     []warcout.Repair // of the archive, when it was opened
 	daemons     int              // maximum number in this process, if it has several
@@ -115,6 +121,7 @@ type Daemon struct {
 	connections int              // maximum number of open ones of each listener
 	missing     history.Missing  // the visits that crawl.log had and the store did not know, at the start
 	closers     closers
+	stopped     time.Time // when the context of Run ended
 }
 
 // Run opens a daemon, crawls until ctx ends, and closes it. A wing may run the process in another way.
@@ -163,7 +170,7 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 func (d *Daemon) openAll(now time.Time, parts ...func(now time.Time) error) error {
 	for _, open := range parts {
 		if err := open(now); err != nil {
-			return errors.Join(err, d.closers.close())
+			return errors.Join(err, d.close())
 		}
 	}
 	return nil
@@ -242,8 +249,16 @@ func (d *Daemon) Run(ctx context.Context) error {
 	stopReloading := d.watchConfig()
 	defer stopReloading()
 	if d.o.Owner != nil {
-		defer d.o.Owner.Started(d)()
+		ended := d.o.Owner.Started(d)
+		d.closers.part(ownerPart, func() error { ended(); return nil })
 	}
+	defer background(func(end context.Context) {
+		select {
+		case <-ctx.Done():
+			d.stopped = time.Now()
+		case <-end.Done():
+		}
+	})()
 	stopReporting := d.supervisor.watch(ctx, c.Crawl.Grace, d.crawler.Held)
 	defer stopReporting()
 	if err := d.crawler.Run(ctx); err != nil {
@@ -255,8 +270,18 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close closes everything that [Open] opened, in reverse order.
+// Close closes everything that [Open] opened, in reverse order. The archive and the store are closed when it returns,
+// also if a wing does not end.
 func (d *Daemon) Close() error {
 	d.supervisor.closing()
-	return d.closers.close()
+	return d.close()
+}
+
+// close closes all open parts. Since the stop, the visits may have taken crawl.grace.
+func (d *Daemon) close() error {
+	began := d.stopped
+	if began.IsZero() {
+		began = time.Now()
+	}
+	return d.closers.close(d.log, began.Add(d.live.Current().Crawl.Grace+closingGrace))
 }

@@ -84,7 +84,7 @@ func (d *Daemon) openHubs(time.Time) error {
 	} else if err := d.listenForHubs(h.subscriber.Serve); err != nil {
 		return err
 	}
-	d.Background(h.subscribe)
+	d.background("subscriptions to WebSub hubs", h.subscribe)
 	return nil
 }
 
@@ -101,9 +101,10 @@ func (d *Daemon) listenForHubs(handle func(http.ResponseWriter, *http.Request, t
 	stopServing := d.serveBounded(server, l, func(err error) {
 		d.log.Error().Err(err).Msg("no longer listening for WebSub hubs; feeds are polled")
 	})
-	d.closers.stop(func() {
+	d.closers.part("listener for WebSub hubs", func() error {
 		_ = server.Close()
 		stopServing()
+		return nil
 	})
 	d.log.Info().Str("listen", l.Addr().String()).Msg("listening for WebSub hubs")
 	return nil

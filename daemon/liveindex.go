@@ -23,12 +23,12 @@ const mergeEvery = time.Minute
 type liveIndex struct {
 	live    *index.Live
 	reader  *index.LiveReader // for those who look captures up
-	keepers []Keeper
+	keepers []keeperOf
 	stop    func() // ends the merging
 }
 
 // openLiveIndex opens the index that the configuration asks for. No WARC file may be written to before it returns.
-func openLiveIndex(c *config.Config, keepers []Keeper, log zerolog.Logger) (*liveIndex, error) {
+func openLiveIndex(c *config.Config, keepers []keeperOf, log zerolog.Logger) (*liveIndex, error) {
 	if !c.Index.Live {
 		return &liveIndex{}, nil
 	}
@@ -48,7 +48,7 @@ func openLiveIndex(c *config.Config, keepers []Keeper, log zerolog.Logger) (*liv
 }
 
 // each calls a function with each keeper, and returns all errors.
-func each(keepers []Keeper, call func(k Keeper) error) (err error) {
+func each(keepers []keeperOf, call func(k Keeper) error) (err error) {
 	for _, k := range keepers {
 		err = errors.Join(err, call(k))
 	}

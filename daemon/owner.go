@@ -49,6 +49,12 @@ type Owner interface {
 	StandBy() string
 }
 
+// ownerPart is the name of what the owner of the store does while the daemon closes.
+const ownerPart = "owner of the store"
+
+// errLeft says that the store was closed while something might still write to it.
+var errLeft = errors.New("a part of the daemon has not ended")
+
 // accept returns an error if a new configuration must not be put in force. It changes what belongs to the process.
 func (d *Daemon) accept(c *config.Config) error {
 	if m := d.o.Member; m != nil {
@@ -65,30 +71,56 @@ func (d *Daemon) accept(c *config.Config) error {
 func (d *Daemon) followStore() error {
 	f, owner := d.parts.Frontier, d.o.Owner
 	if owner == nil {
-		d.closers.add(f.Close)
+		d.closers.add(d.closeStore)
 		return d.alone()
 	}
-	var closed func(error) error
-	d.closers.add(func() error {
-		err := f.Close()
-		if closed == nil {
-			return err
+	var stored error
+	closing := make(chan func(error) error, 1)
+	d.closers.part(ownerPart, func() error {
+		select {
+		case closed := <-closing:
+			return closed(stored)
+		default: // it was not opened, or has not ended in time
+			return nil
 		}
-		return errors.Join(err, closed(err))
 	})
-	if err := owner.Opened(f, d.Background); err != nil {
+	d.closers.add(func() error {
+		err := d.closeStore()
+		if stored = err; d.closers.left {
+			stored = errors.Join(err, errLeft)
+		}
+		return err
+	})
+	if err := owner.Opened(f, func(run func(context.Context)) { d.background(ownerPart, run) }); err != nil {
 		return err
 	}
-	d.closers.add(func() error {
+	d.closers.part(ownerPart, func() error {
 		if d.o.Member != nil { // the log stays open
 			if err := d.parts.CrawlLog.Sync(); err != nil {
 				return fmt.Errorf("write crawl.log to disk: %w", err)
 			}
 		}
-		closed = owner.Closing(f)
+		closing <- owner.Closing(f)
 		return nil
 	})
 	return nil
+}
+
+// closeStore closes the store. A part that has not ended may read in it: then everything is on disk, and the store
+// itself is closed when the part ends. If the process ends before, the next start reads the same.
+func (d *Daemon) closeStore() error {
+	f := d.parts.Frontier
+	if !d.closers.left {
+		return f.Close()
+	}
+	end, err := f.Leave()
+	_ = background(func(context.Context) {
+		d.closers.late.Wait()
+		if err := end(); err != nil {
+			d.log.Error().Err(err).Msg("could not close the store after the last part had ended")
+		}
+	})
+	return err
 }
 
 // alone lets the wings know that this daemon changes the store, and nobody follows its changes.

@@ -79,7 +79,7 @@ func OpenProcess(c *config.Config, o Options, s Several) (*Process, error) {
 }
 
 // Close closes what the daemons had in common. They are closed before.
-func (p *Process) Close() error { return p.d.closers.close() }
+func (p *Process) Close() error { return p.d.close() }
 
 // Config returns the configuration in force.
 func (p *Process) Config() *config.Config { return p.d.live.Current() }

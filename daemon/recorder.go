@@ -51,7 +51,7 @@ func (d *Daemon) openRecorder(time.Time) error {
 		r.offer()
 		return saveLastGood(c)
 	}
-	d.Background(func(ctx context.Context) { r.run(ctx, d) })
+	d.background("record of the configuration", func(ctx context.Context) { r.run(ctx, d) })
 	r.offer()
 	return nil
 }

@@ -123,12 +123,21 @@ func (d *Daemon) Log() zerolog.Logger { return d.log }
 func (d *Daemon) OnVisit(observe func(crawler.Report)) { d.observers = append(d.observers, observe) }
 
 // OnClose lets closing be called when the daemon closes: what was opened last is closed first.
-func (d *Daemon) OnClose(closing func() error) { d.closers.add(closing) }
+//
+// closing must end within what crawl.grace has left. If it does not, the daemon names the wing in its log and closes
+// the archive and the store; their methods then return errors.
+func (d *Daemon) OnClose(closing func() error) { d.closers.part(d.opening, closing) }
 
-// Background runs f in a goroutine until the daemon closes, which waits for f. What was opened before is still open
-// then.
+// Background runs f in a goroutine until the daemon closes, which waits for f as [Daemon.OnClose] says. What was opened
+// before is still open then.
 func (d *Daemon) Background(f func(ctx context.Context)) {
-	d.closers.stop(background(f))
+	d.background(d.opening, f)
+}
+
+// background runs f in a goroutine, as a part with a name, until the daemon closes.
+func (d *Daemon) background(part string, f func(ctx context.Context)) {
+	stop := background(f)
+	d.closers.part(part, func() error { stop(); return nil })
 }
 
 // openProcessOfWings lets the wings open what the process has once.
@@ -144,6 +153,7 @@ func (d *Daemon) eachWing(function func(Wing) func(*Daemon) error) func(time.Tim
 	return func(time.Time) error {
 		for _, w := range d.wings {
 			if call := function(w); call != nil {
+				d.opening = w.Name
 				if err := call(d); err != nil {
 					return err
 				}
@@ -158,6 +168,7 @@ func (d *Daemon) extensions() []admin.Extension {
 	var added []admin.Extension
 	for _, w := range d.wings {
 		if w.Extend != nil {
+			d.opening = w.Name
 			added = append(added, w.Extend(d))
 		}
 	}
@@ -185,17 +196,24 @@ type Keeper interface {
 	Archived(a *api.Archive)
 }
 
+// keeperOf is the keeper of a wing.
+type keeperOf struct {
+	Keeper
+	wing string
+}
+
 // openKeepers calls the wings that look after the archive.
 func (d *Daemon) openKeepers() error {
 	for _, w := range d.wings {
 		if w.Keep == nil {
 			continue
 		}
+		d.opening = w.Name
 		k, err := w.Keep(d)
 		if err != nil {
 			return err
 		}
-		d.keepers = append(d.keepers, k)
+		d.keepers = append(d.keepers, keeperOf{k, w.Name})
 	}
 	return nil
 }

@@ -57,7 +57,21 @@ func (f *Frontier) DB() *badger.DB { return f.db }
 
 // Close ends all claims and writes what the store has in memory. It marks the store as properly closed, unless claims
 // were in progress. Calls in progress must have returned; later ones return [ErrClosed], or do nothing.
-func (f *Frontier) Close() error {
+func (f *Frontier) Close() error { return f.close(f.closeStore) }
+
+// Leave does what [Frontier.Close] does while calls may still read in the store, or write to it with [Frontier.DB]:
+// everything is on disk then, and the process may end. end closes the store when such calls have returned.
+func (f *Frontier) Leave() (end func() error, err error) {
+	err = f.close(func() error {
+		f.synced.mu.Lock()
+		defer f.synced.mu.Unlock()
+		return errors.Join(syncStore(f.db), f.synced.syncFiles(f.o.Dir))
+	})
+	return f.closeStore, err
+}
+
+// close ends all claims, marks the store as properly closed, and then calls leave once.
+func (f *Frontier) close(leave func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -73,7 +87,7 @@ func (f *Frontier) Close() error {
 			return errors.Join(txn.Set([]byte(metaClean), nil), txn.Delete([]byte(metaQuiet)))
 		})
 	}
-	if err = errors.Join(err, f.closeStore()); err != nil {
+	if err = errors.Join(err, leave()); err != nil {
 		return fmt.Errorf("close frontier %s: %w", f.o.Dir, err)
 	}
 	return nil

@@ -57,6 +57,7 @@ type Live struct {
 	places []place         // of all lines, also of those that are not written yet
 	open   map[string]bool // WARC files with lines that are not merged; true once seen finished
 	err    error           // the first disk error; no line is added after it
+	closed bool
 
 	beforeMerge func() error // see [Live.BeforeMerge]
 
@@ -209,6 +210,9 @@ func (l *Live) rewrite(each func(line func([]byte) error) error) error {
 func (l *Live) Add(e Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed {
+		return fmt.Errorf("add to the live index: %w", os.ErrClosed)
+	}
 	if l.err != nil {
 		return nil
 	}
@@ -453,5 +457,6 @@ func (l *Live) Close() error {
 	if l.err == nil {
 		err = errors.Join(err, l.write())
 	}
+	l.closed = true
 	return errors.Join(err, l.file.Close())
 }
