@@ -332,3 +332,34 @@ func TestAPanicCostsOnePage(t *testing.T) {
 		}
 	})
 }
+
+// TestAStopLeavesTheQueue stops pools that have a page in progress and others in their queue.
+func TestAStopLeavesTheQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for range 10 { // a pool that chooses between the stop and the queue sometimes leaves it
+			w := open(t, changed)
+			w.player.hold = make(chan struct{})
+			w.visit(nil)
+			synctest.Wait()
+			for _, name := range []string{"a", "b", "c"} {
+				page := frontier.Candidate{URI: uri.FromCanonical(front + name), Seed: front, Due: w.now()}
+				if _, err := w.frontier.Add(w.now(), page); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Hour)
+				w.visit(nil)
+			}
+			if s := w.pool.Status(); s.Queue != 3 {
+				t.Fatalf("%d pages wait, want 3", s.Queue)
+			}
+			go w.close()
+			synctest.Wait()
+			close(w.player.hold)
+			synctest.Wait()
+			if n := len(w.player.done); n != 1 {
+				t.Errorf("%d pages were rendered, want the one in progress", n)
+			}
+		}
+	})
+}
