@@ -54,7 +54,7 @@ STATICCHECK := bin/tools/staticcheck-v0.8.2
 GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test raced unraced short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak cluster cluster-figures readers vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
+.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak cluster cluster-figures readers vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -62,25 +62,18 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(if $(VERSION),-X github.com/arcrawl/arcrawl/cmd/arcrawl/cli.version=$(VERSION))' -o bin/arcrawl ./cmd/arcrawl
 
 # CI runs both tiers, in one command where it can: each test is linked once, and tests that wait for real processes wait
-# beside others. The linters run first because they take less time; the house test is one of them. Then two runs go on
-# beside each other: the packages under the race detector, and the others with the tests that run in full only without
-# it, because it would count as a cost of a visit, or play days five times as long.
+# beside others. The linters run first because they take less time; the house test is one of them. Some tests run
+# in full only without the race detector: it would count as a cost of a visit, or play days five times as long.
 test: test-deps
 	$(MAKE) check
-	$(MAKE) -j2 raced unraced
-
-raced:
 	$(TEST) -race $(filter-out $(UNRACED) ./internal/house,$(PACKAGES))
-
-unraced:
 	$(TEST) $(UNRACED)
 	$(TEST) -run "$$(scripts/slow-tests unraced)" $(filter-out $(UNRACED),$(shell scripts/slow-tests unraced-packages))
 
-# make check has run go vet already. Two runs go on beside each other, so each has as many packages and tests at once as
-# there are processors. More of them make tests of takeovers wait too long.
-TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(shell nproc) -parallel $(shell expr $$(nproc) \* 2)
-# The longest packages come first, those before all others that wait for browsers and databases: the rest runs beside them.
-LONGEST  := ./render/chromium ./cluster ./cluster/node ./frontier ./render ./crawler ./admin
+# make check has run go vet already. Many tests wait, so there are more at once than processors.
+TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(shell expr $$(nproc) + 1) -parallel $(shell expr $$(nproc) \* 3)
+# The longest packages come first, because the others can run beside them.
+LONGEST  := ./frontier ./crawler ./cluster ./render/chromium
 PACKAGES  = $(LONGEST) $(filter-out $(LONGEST),$(shell $(GO) list ./... | sed 's|^github.com/arcrawl/arcrawl|.|'))
 
 # The race detector takes five to ten times as long. It watches the packages in which goroutines meet. UNRACED packages

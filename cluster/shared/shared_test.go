@@ -91,7 +91,8 @@ func TestNodesShareACrawl(t *testing.T) {
 	server := postgres.New(t)
 	for name, part := range map[string]func(*testing.T, *postgres.Server){
 		"protocol": protocol, "two_processes_of_one_name": twoProcessesOfOneName, "fence_waits_for_shipment": aFenceWaitsForAShipment,
-		"beat_prevents_fence": aBeatPreventsAFence, "transactions_are_repeated": transactionsAreRepeated,
+		"fence_of_a_node_that_stands_still_in_a_transaction": aFenceEndsATransactionThatStandsStill,
+		"beat_prevents_fence":                                aBeatPreventsAFence, "transactions_are_repeated": transactionsAreRepeated,
 		"unusable_databases": unusableDatabases, "a_crawl_is_divided": aCrawlIsDivided,
 		"nothing_delays_beats": nothingDelaysBeats, "letters_are_set_aside": lettersAreSetAside,
 		"owners_report": ownersReport, "damaged_rows_are_kept": damagedRowsAreKept, "a_reader_delays_no_whole_store": aReaderDelaysNoWholeStore,
@@ -223,6 +224,26 @@ func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
 	wantErr(t, a.Ship(ctx, epoch, All(row("x", "2"))), ErrFenced)
 	if got := rows(t, b); got["x"] != "1" {
 		t.Errorf("the rows are %q", got)
+	}
+}
+
+// aFenceEndsATransactionThatStandsStill leaves a shipment alone, as a node does whose machine is frozen. Another node
+// fences it as soon as the server has ended the transaction.
+func aFenceEndsATransactionThatStandsStill(t *testing.T, db *postgres.Server) {
+	ctx, end := context.WithTimeout(t.Context(), 3*idleTime)
+	defer end()
+	a, epoch := owner(t, db, "a")
+	b := open(t, db, "b")
+	st, err := b.Beat(ctx)
+	must(t, err)
+	tx, err := a.pool.Begin(ctx)
+	must(t, err)
+	must(t, a.own(ctx, tx, epoch))
+	if done, err := b.Fence(ctx, "a", st.Shards[0].Beat); !done || err != nil {
+		t.Errorf("the node was not fenced: %t, %v", done, err)
+	}
+	if err := tx.Commit(ctx); err == nil {
+		t.Error("the transaction that stood still was committed")
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -87,6 +89,10 @@ type Store struct {
 // are needed.
 const maxShipping = 6
 
+// idleTime is how long a node may leave a transaction alone before the server ends it. A node that stands still within
+// one would hold its locks, so that no other node could fence it.
+const idleTime = 8 * time.Second
+
 // Open connects to the database, makes the tables if they are missing, and registers a node. An earlier process of this
 // node is fenced by that. The caller closes the store.
 func Open(ctx context.Context, database, node string) (*Store, error) {
@@ -95,6 +101,7 @@ func Open(ctx context.Context, database, node string) (*Store, error) {
 		return nil, fmt.Errorf("read cluster.database: %w", err)
 	}
 	c.ConnConfig.RuntimeParams["application_name"] = "arcrawl " + node
+	c.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = strconv.FormatInt(idleTime.Milliseconds(), 10)
 	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	s := &Store{node: node, door: new(atomic.Pointer[Door]), unfit: new(atomic.Pointer[string])}
 	for pool, connections := range map[**pgxpool.Pool]int32{&s.pool: maxShipping, &s.beats: 1, &s.looks: 1} {
