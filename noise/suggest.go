@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/noise/ignore"
 	"github.com/arcrawl/arcrawl/noise/infer"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -108,12 +107,12 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 	case err != nil || !s.write || len(p.Regexes)+len(p.Selectors) == 0:
 		return err
 	}
-	return s.add(cmd, c, u.Host(), ignore.ScrubRules{Scrub: p.Regexes, ScrubCSS: p.Selectors})
+	return s.add(cmd, c, u.Host(), ScrubRules{Scrub: p.Regexes, ScrubCSS: p.Selectors})
 }
 
 // add adds rules to the file of a host, after a question. It restores the file if the configuration would not be valid.
-func (s *suggestion) add(cmd *cobra.Command, c *config.Config, h uri.Host, rules ignore.ScrubRules) error {
-	f, err := ignore.Stage(c, h, rules, time.Now())
+func (s *suggestion) add(cmd *cobra.Command, c *config.Config, h uri.Host, rules ScrubRules) error {
+	f, err := Stage(c, h, rules, time.Now())
 	if err != nil {
 		return daemon.FolderError{Err: err}
 	}

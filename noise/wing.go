@@ -1,10 +1,11 @@
-// Package noise is the wing that finds rules for what differs at each fetch of a page without being new.
+// Package noise is the wing that finds scrubbing rules for what differs at each fetch of a page without being new: for
+// second looks of the crawl, on the command line, and in the dashboard. The dashboard lists such pages, finds rules
+// that hide a difference and no main content, shows what they would have hidden, and adds them to the host file.
 package noise
 
 import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/noise/ignore"
 	"github.com/arcrawl/arcrawl/noise/infer"
 )
 
@@ -16,6 +17,6 @@ func Wing() daemon.Wing {
 			d.Parts().NoiseFinder = infer.Finder{}
 			return nil
 		},
-		Extend: func(*daemon.Daemon) admin.Extension { return ignore.Extension() },
+		Extend: func(*daemon.Daemon) admin.Extension { return Extension() },
 	}
 }

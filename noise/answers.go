@@ -1,6 +1,6 @@
 // This file has the orders and the answers of the requests, named as in openapi.json.
 
-package ignore
+package noise
 
 import (
 	"time"

@@ -1,7 +1,4 @@
-// Package ignore is the part of the dashboard that turns noise into scrubbing rules. It lists pages that differ at each
-// fetch. [Work.Propose] and [Work.Suggest] find rules that hide a difference and no main content, [Work.Preview] shows
-// what they would have hidden, and [Work.Save] adds them to the host file.
-package ignore
+package noise
 
 import (
 	"context"

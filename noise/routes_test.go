@@ -1,4 +1,4 @@
-package ignore
+package noise
 
 import (
 	"flag"
@@ -39,7 +39,7 @@ var update = flag.Bool("update", false, "rewrite the file that is generated from
 // TestTheOpenAPIDocumentIsFresh compares openapi.json with the routes. The flag -update rewrites the file.
 func TestTheOpenAPIDocumentIsFresh(t *testing.T) {
 	t.Parallel()
-	routetest.OpenAPI(t, "openapi.json", routes(), true, *update, "../../", "answers.go")
+	routetest.OpenAPI(t, "openapi.json", routes(), true, *update, "../", "answers.go")
 }
 
 // TestPagesThatDifferAtEachFetchAreListed crawls pages with a clock, one with a token and one that never changes. The
