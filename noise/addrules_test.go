@@ -1,15 +1,15 @@
-package noise_test
+package noise
 
 import (
 	"errors"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/noise"
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 func TestRulesAreAddedAndTheRestStays(t *testing.T) {
 	t.Parallel()
-	rules := noise.ScrubRules{Scrub: []string{`a'b`, `x[0-9]+`}, ScrubCSS: []string{"#clock"}}
+	rules := digest.Spec{Regexes: []string{`a'b`, `x[0-9]+`}, Selectors: []string{"#clock"}}
 	whole := "[change]\nmode = \"scrubbed\"\nscrub = [\n  \"a'b\",\n  'x[0-9]+',\n]\nscrub_css = [\n  '#clock',\n]\n"
 	for _, c := range []struct{ name, before, after string }{
 		{"a new file", "", whole},
@@ -27,12 +27,12 @@ func TestRulesAreAddedAndTheRestStays(t *testing.T) {
 			"[change]\nmode = \"text\"\nscrub = [\n  'y]', # it's ] here\n  'x[0-9]+', # last\n  \"a'b\",\n]\nscrub_css = [\n  '#clock',\n]\n",
 		},
 	} {
-		got, err := noise.AddScrubRules([]byte(c.before), rules)
+		got, err := addScrubRules([]byte(c.before), rules)
 		if err != nil || string(got) != c.after {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.after)
 			continue
 		}
-		if again, err := noise.AddScrubRules(got, rules); err != nil || string(again) != c.after {
+		if again, err := addScrubRules(got, rules); err != nil || string(again) != c.after {
 			t.Errorf("%s: adding the same rules again changes the file: %v\n%s", c.name, err, again)
 		}
 	}
@@ -40,15 +40,15 @@ func TestRulesAreAddedAndTheRestStays(t *testing.T) {
 
 func TestTextsThatCannotBeEditedSafelyAreRefused(t *testing.T) {
 	t.Parallel()
-	rules := noise.ScrubRules{Scrub: []string{"x"}}
+	rules := digest.Spec{Regexes: []string{"x"}}
 	for _, text := range []string{
 		"change.mode = \"text\"\n", "change = {mode = \"text\"}\n", "[change]\nscrub = ['''\ny]''']\n", "[change]\nscrub = 1\n",
 	} {
-		if got, err := noise.AddScrubRules([]byte(text), rules); !errors.Is(err, noise.ErrByHand) {
+		if got, err := addScrubRules([]byte(text), rules); !errors.Is(err, errByHand) {
 			t.Errorf("%q becomes %q, %v", text, got, err)
 		}
 	}
-	if got, err := noise.AddScrubRules([]byte("[change\n"), rules); err == nil {
+	if got, err := addScrubRules([]byte("[change\n"), rules); err == nil {
 		t.Errorf("a faulty file becomes %q", got)
 	}
 }

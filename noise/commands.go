@@ -11,7 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/noise/infer"
@@ -125,18 +124,14 @@ const suggestedVersions = 20
 func printCandidates(cmd *cobra.Command, store cli.Store, limit int) (first []uri.URI, err error) {
 	table := cli.NewTable(cmd.OutOrStdout())
 	err = cli.EachSelected(cmd.Context(), store, frontier.Selection{}, func(e frontier.Entry) error {
-		look, err := evaluators.LookOf(e.Look)
-		if err != nil {
-			look = evaluators.Look{}
-		}
-		why := look.Noise(e.Recent)
+		why, _ := aspect.Why(e.Record)
 		if why == "" {
 			return nil
 		}
 		if len(first) < limit {
 			first = append(first, e.URI)
 		}
-		_, err = fmt.Fprintf(table, "%s\t%s\t%s in %s\n", e.URI, why, human.Count(e.Versions, "version"),
+		_, err := fmt.Fprintf(table, "%s\t%s\t%s in %s\n", e.URI, why, human.Count(e.Versions, "version"),
 			human.Count(e.Visits, "visit"))
 		return err
 	})

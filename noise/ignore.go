@@ -14,10 +14,10 @@ import (
 	"github.com/arcrawl/arcrawl/noise/infer"
 )
 
-// Kinds of rules, as the keys of [change] are called.
+// The kinds of rules, as the keys of [change] are called.
 const (
-	Expression = "scrub"
-	Selector   = "scrub_css"
+	expression = "scrub"
+	selector   = "scrub_css"
 )
 
 // The bounds of one request.
@@ -31,10 +31,10 @@ var errSlow = fmt.Errorf("it takes longer than %s, because the page is large or 
 
 // ended returns a function that returns an error when a request for rules has to end. Meanwhile nobody else can read
 // the archive.
-func (w Work) ended(ctx context.Context) func() error {
-	end := w.Clock().Add(maxTime)
+func (w work) ended(ctx context.Context) func() error {
+	end := w.clock().Add(maxTime)
 	return func() error {
-		if ctx.Err() == nil && w.Clock().After(end) {
+		if ctx.Err() == nil && w.clock().After(end) {
 			return errSlow
 		}
 		return context.Cause(ctx)
@@ -45,7 +45,7 @@ func (w Work) ended(ctx context.Context) func() error {
 func with(spec digest.Spec, rules []ScrubRule) digest.Spec {
 	spec.Regexes, spec.Selectors = slices.Clone(spec.Regexes), slices.Clone(spec.Selectors)
 	for _, r := range rules {
-		if r.Kind == Selector {
+		if r.Kind == selector {
 			spec.Selectors = append(spec.Selectors, r.Rule)
 		} else {
 			spec.Regexes = append(spec.Regexes, r.Rule)
@@ -60,9 +60,9 @@ func check(rules []ScrubRule) error {
 		return fmt.Errorf("%d rules: write 1 to %d", len(rules), maxRules)
 	}
 	for _, r := range rules {
-		check, ok := map[string]func(string) error{Expression: digest.CheckRegex, Selector: digest.CheckSelector}[r.Kind]
+		check, ok := map[string]func(string) error{expression: digest.CheckRegex, selector: digest.CheckSelector}[r.Kind]
 		if !ok {
-			return fmt.Errorf("unknown kind of rule %q; valid kinds: %s, %s", r.Kind, Expression, Selector)
+			return fmt.Errorf("unknown kind of rule %q; valid kinds: %s, %s", r.Kind, expression, selector)
 		}
 		if err := check(r.Rule); err != nil {
 			return fmt.Errorf("the rule %q: %w", r.Rule, err)
@@ -121,10 +121,10 @@ func propose(
 // rulesOf returns expressions and selectors as rules.
 func rulesOf(expressions, selectors []string) (rules []ScrubRule) {
 	for _, r := range expressions {
-		rules = append(rules, ScrubRule{Kind: Expression, Rule: r})
+		rules = append(rules, ScrubRule{Kind: expression, Rule: r})
 	}
 	for _, r := range selectors {
-		rules = append(rules, ScrubRule{Kind: Selector, Rule: r})
+		rules = append(rules, ScrubRule{Kind: selector, Rule: r})
 	}
 	return rules
 }

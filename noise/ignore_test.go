@@ -111,7 +111,7 @@ func TestSuggestFindsRulesForAPage(t *testing.T) {
 			t.Errorf("of %d bytes %d versions are read, want %d", most, len(read), want)
 		}
 	}
-	slow := Work{Clock: func() time.Time { a.Now = a.Now.Add(maxTime); return a.Now }}.ended(t.Context())
+	slow := work{clock: func() time.Time { a.Now = a.Now.Add(maxTime); return a.Now }}.ended(t.Context())
 	if err := slow(); err != nil {
 		t.Errorf("after %s: %v", maxTime, err)
 	}
@@ -135,7 +135,7 @@ func TestPreviewShowsWhatARuleWouldHaveHidden(t *testing.T) {
 	t.Parallel()
 	l, all := archived(t, news("1:00", "A", 1), news("2:00", "A", 1), news("3:00", "B", 1), news("4:00", "B", 1), news("5:00", "B", 1))
 	var out IgnorePreview
-	archivetest.Must(t, preview(t.Context(), l, all, digest.Spec{}, []ScrubRule{{Kind: Selector, Rule: "span.clock"}}, &out))
+	archivetest.Must(t, preview(t.Context(), l, all, digest.Spec{}, []ScrubRule{{Kind: selector, Rule: "span.clock"}}, &out))
 	if out.Pairs != 4 || out.Differ != 4 || out.Left != 1 {
 		t.Errorf("%d pairs, %d differ, %d still differ; want 4, 4 and 1", out.Pairs, out.Differ, out.Left)
 	}
@@ -150,16 +150,16 @@ func TestRulesThatCannotBeAreRefused(t *testing.T) {
 	for _, rules := range [][]ScrubRule{
 		nil,
 		make([]ScrubRule, maxRules+1),
-		{{Kind: Expression, Rule: "("}},
-		{{Kind: Expression, Rule: ".*"}},
-		{{Kind: Selector, Rule: "div:has(p)"}},
+		{{Kind: expression, Rule: "("}},
+		{{Kind: expression, Rule: ".*"}},
+		{{Kind: selector, Rule: "div:has(p)"}},
 		{{Kind: "mode", Rule: "x"}},
 	} {
 		if check(rules) == nil {
 			t.Errorf("%+v is accepted", rules)
 		}
 	}
-	if err := check([]ScrubRule{{Kind: Selector, Rule: "span.clock"}, {Kind: Expression, Rule: "[0-9]+ readers"}}); err != nil {
+	if err := check([]ScrubRule{{Kind: selector, Rule: "span.clock"}, {Kind: expression, Rule: "[0-9]+ readers"}}); err != nil {
 		t.Error(err)
 	}
 }

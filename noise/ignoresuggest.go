@@ -20,16 +20,16 @@ const (
 	maxBytes    = 8 << 20
 )
 
-// Suggest returns rules that silence a page which differs at each fetch, from its newest versions.
-func (w Work) Suggest(ctx context.Context, u uri.URI) (out IgnoreProposal, err error) {
+// suggest returns rules that silence a page which differs at each fetch, from its newest versions.
+func (w work) suggest(ctx context.Context, u uri.URI) (out IgnoreProposal, err error) {
 	out = IgnoreProposal{Rules: []ScrubRule{}, Problem: index.NoIndex}
-	if w.Archive == nil {
+	if w.archive == nil {
 		return out, nil
 	}
-	w.Reading.Lock()
-	defer w.Reading.Unlock()
+	w.reading.Lock()
+	defer w.reading.Unlock()
 	spec := w.inForce(u)
-	err = w.Archive.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
+	err = w.archive.Lookup(u, w.now, func(l *index.Library, all []index.Entry) error {
 		out, err = suggest(ctx, l, all, spec, w.ended(ctx))
 		return err
 	})
@@ -49,8 +49,8 @@ func suggest(
 	found, err := infer.Suggest(ended, read)
 	out := IgnoreProposal{Rules: append([]ScrubRule{}, rulesOf(found.Regexes, found.Selectors)...)}
 	out.Rules = slices.DeleteFunc(out.Rules, func(r ScrubRule) bool {
-		return r.Kind == Expression && slices.Contains(spec.Regexes, r.Rule) ||
-			r.Kind == Selector && slices.Contains(spec.Selectors, r.Rule)
+		return r.Kind == expression && slices.Contains(spec.Regexes, r.Rule) ||
+			r.Kind == selector && slices.Contains(spec.Selectors, r.Rule)
 	})
 	switch {
 	case errors.Is(err, infer.ErrTooFew), errors.Is(err, infer.ErrApart):

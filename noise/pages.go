@@ -4,8 +4,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/evaluators"
+	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -46,11 +45,7 @@ func listPages(
 
 // pageOf returns why a page differs, and how it is visited. It reports false if it does not differ at each fetch.
 func pageOf(r frontier.Record) (p NoisyPage, ok bool) {
-	look, err := evaluators.LookOf(r.Look)
-	if err != nil {
-		look = evaluators.Look{}
-	}
-	why, silencer := look.Noise(r.Recent), digest.ParseSilencer(look.Silencer)
+	why, silencer := aspect.Why(r)
 	return NoisyPage{
 		URI: r.URI.String(), Why: why, Rules: rulesOf(silencer.Regexes, silencer.Selectors),
 		Visits: r.Visits, Versions: r.Versions,

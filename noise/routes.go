@@ -27,8 +27,8 @@ var openAPI string
 //go:embed dashboard
 var files embed.FS
 
-// Extension returns what the wing adds to the API and to the dashboard.
-func Extension() admin.Extension {
+// extension returns what the wing adds to the API and to the dashboard.
+func extension() admin.Extension {
 	scripts, err := fs.Sub(files, "dashboard")
 	if err != nil {
 		scripts = nil // cannot happen: the folder is embedded
@@ -45,8 +45,8 @@ func routes() []admin.Route {
 			Method: "POST", Path: api.Base + "/ignore/propose", Asks: true, Heavy: true,
 			Body: IgnoreWish{}, Answer: IgnoreProposal{},
 			Doc: "Returns scrubbing rules that hide a row of a comparison, and no main content. It writes nothing.",
-			Serve: ignoring(func(w Work, r *http.Request, o IgnoreWish, u uri.URI) (any, error) {
-				return w.Propose(r.Context(), u, o)
+			Serve: ignoring(func(w work, r *http.Request, o IgnoreWish, u uri.URI) (any, error) {
+				return w.propose(r.Context(), u, o)
 			}, func(o IgnoreWish) string { return o.URI }),
 		},
 		{
@@ -65,16 +65,16 @@ func routes() []admin.Route {
 			Method: "POST", Path: api.Base + "/ignore/suggest", Asks: true, Heavy: true,
 			Body: IgnorePage{}, Answer: IgnoreProposal{},
 			Doc: "Returns scrubbing rules that silence a page which differs at each fetch, from its newest versions. It writes nothing.",
-			Serve: ignoring(func(w Work, r *http.Request, _ IgnorePage, u uri.URI) (any, error) {
-				return w.Suggest(r.Context(), u)
+			Serve: ignoring(func(w work, r *http.Request, _ IgnorePage, u uri.URI) (any, error) {
+				return w.suggest(r.Context(), u)
 			}, func(o IgnorePage) string { return o.URI }),
 		},
 		{
 			Method: "POST", Path: api.Base + "/ignore/preview", Asks: true, Heavy: true,
 			Body: IgnoreRules{}, Answer: IgnorePreview{},
 			Doc: "Returns what rules would have hidden in the newest versions of a URI, and the change of the host file.",
-			Serve: ignoring(func(w Work, r *http.Request, o IgnoreRules, u uri.URI) (any, error) {
-				return w.Preview(r.Context(), u, o)
+			Serve: ignoring(func(w work, r *http.Request, o IgnoreRules, u uri.URI) (any, error) {
+				return w.preview(r.Context(), u, o)
 			}, func(o IgnoreRules) string { return o.URI }),
 		},
 		{
@@ -94,13 +94,13 @@ func routes() []admin.Route {
 }
 
 // save writes rules into a host file. Its caller holds [admin.Window.WritingFiles].
-var save = ignoring(func(w Work, _ *http.Request, o IgnoreRules, u uri.URI) (any, error) {
-	return w.Save(u, o)
+var save = ignoring(func(w work, _ *http.Request, o IgnoreRules, u uri.URI) (any, error) {
+	return w.save(u, o)
 }, func(o IgnoreRules) string { return o.URI })
 
 // ignoring returns the function that serves a request about a URI. of returns the URI in its body.
 func ignoring[T any](
-	do func(w Work, r *http.Request, o T, u uri.URI) (any, error), of func(T) string,
+	do func(w work, r *http.Request, o T, u uri.URI) (any, error), of func(T) string,
 ) func(*admin.Window, *http.Request) (any, error) {
 	return func(w *admin.Window, r *http.Request) (any, error) {
 		o, err := admin.Read[T](r)
@@ -115,9 +115,9 @@ func ignoring[T any](
 		plan := func(s api.Staged) (whatif.Plan, error) {
 			return options.Crawler.Plan(api.StagedOf(s), options.Now())
 		}
-		answer, err := do(Work{
-			Archive: options.Index, Config: options.Config().Config, Plan: plan, Reading: w.ReadingVersions(),
-			Now: options.Now(), Clock: options.Now,
+		answer, err := do(work{
+			archive: options.Index, config: options.Config().Config, plan: plan, reading: w.ReadingVersions(),
+			now: options.Now(), clock: options.Now,
 		}, r, o, u)
 		if errors.Is(err, warc.ErrNotFound) {
 			return nil, admin.Unknown("no version of " + u.String())

@@ -26,7 +26,7 @@ func newWorld(t *testing.T, dir, toml string) *testcrawl.World {
 		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
 		Traps: r.Traps, FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() admin.Loaded { return admin.Loaded{Config: r.Config.Current(), At: w.Started} }, Now: time.Now,
-		Version: "test", Workers: 50, Log: r.Log, Extensions: []admin.Extension{Extension()},
+		Version: "test", Workers: 50, Log: r.Log, Extensions: []admin.Extension{extension()},
 	})
 	w.Must(err)
 	w.Window = window

@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/noise/infer"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -107,32 +108,32 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 	case err != nil || !s.write || len(p.Regexes)+len(p.Selectors) == 0:
 		return err
 	}
-	return s.add(cmd, c, u.Host(), ScrubRules{Scrub: p.Regexes, ScrubCSS: p.Selectors})
+	return s.add(cmd, c, u.Host(), digest.Spec{Regexes: p.Regexes, Selectors: p.Selectors})
 }
 
 // add adds rules to the file of a host, after a question. It restores the file if the configuration would not be valid.
-func (s *suggestion) add(cmd *cobra.Command, c *config.Config, h uri.Host, rules ScrubRules) error {
-	f, err := Stage(c, h, rules, time.Now())
+func (s *suggestion) add(cmd *cobra.Command, c *config.Config, h uri.Host, rules digest.Spec) error {
+	f, err := stageRules(c, h, rules, time.Now())
 	if err != nil {
 		return daemon.FolderError{Err: err}
 	}
 	out := cmd.OutOrStdout()
-	if string(f.After) == string(f.Before) {
-		fmt.Fprintf(out, "\n%s has these rules already.\n", f.Path)
+	if string(f.after) == string(f.before) {
+		fmt.Fprintf(out, "\n%s has these rules already.\n", f.path)
 		return nil
 	}
-	fmt.Fprintf(out, "\n%s", f.Diff())
+	fmt.Fprintf(out, "\n%s", f.diff())
 	if !s.sure && !cli.Confirmed(cmd.InOrStdin(), out) {
 		return nil
 	}
-	if err := f.Write(); err != nil {
+	if err := f.write(); err != nil {
 		return daemon.FolderError{Err: err}
 	}
 	var faults config.Faults
-	ours := func(fault config.Fault) bool { return filepath.Base(fault.File) == filepath.Base(f.Path) }
+	ours := func(fault config.Fault) bool { return filepath.Base(fault.File) == filepath.Base(f.path) }
 	if _, err := config.LoadToRead(s.at.Config); errors.As(err, &faults) && slices.ContainsFunc(faults, ours) {
-		return errors.Join(fmt.Errorf("the rules are not valid in %s, which is as before: %w", f.Path, err), f.Restore())
+		return errors.Join(fmt.Errorf("the rules are not valid in %s, which is as before: %w", f.path, err), f.restore())
 	}
-	_, err = fmt.Fprintf(out, "wrote %s\n", f.Path)
+	_, err = fmt.Fprintf(out, "wrote %s\n", f.path)
 	return err
 }

@@ -17,6 +17,6 @@ func Wing() daemon.Wing {
 			d.Parts().NoiseFinder = infer.Finder{}
 			return nil
 		},
-		Extend: func(*daemon.Daemon) admin.Extension { return Extension() },
+		Extend: func(*daemon.Daemon) admin.Extension { return extension() },
 	}
 }

@@ -16,35 +16,35 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Work answers the requests about one URI.
-type Work struct {
-	Archive *index.LiveReader // nil: there is no live index
-	Config  *config.Config
-	Plan    func(api.Staged) (whatif.Plan, error) // the effect of a changed file; an error if it would have faults
-	Reading *sync.Mutex                           // held while versions are read
-	Now     time.Time
-	Clock   func() time.Time // for bounds of time
+// work answers the requests about one URI.
+type work struct {
+	archive *index.LiveReader // nil: there is no live index
+	config  *config.Config
+	plan    func(api.Staged) (whatif.Plan, error) // the effect of a changed file; an error if it would have faults
+	reading *sync.Mutex                           // held while versions are read
+	now     time.Time
+	clock   func() time.Time // for bounds of time
 }
 
 // inForce returns the scrubbing rules in force for a URI.
-func (w Work) inForce(u uri.URI) digest.Spec {
-	s := w.Config.For(config.About{URI: u, Now: w.Now})
+func (w work) inForce(u uri.URI) digest.Spec {
+	s := w.config.For(config.About{URI: u, Now: w.now})
 	change := config.Own[aspect.Options](&s)
 	return digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS}
 }
 
-// Propose returns rules for a row of a comparison.
-func (w Work) Propose(ctx context.Context, u uri.URI, wish IgnoreWish) (out IgnoreProposal, err error) {
+// propose returns rules for a row of a comparison.
+func (w work) propose(ctx context.Context, u uri.URI, wish IgnoreWish) (out IgnoreProposal, err error) {
 	if wish.What != compare.Text && wish.What != compare.Source {
 		return out, admin.Fault("what %q: only differences of text and source can be ignored", wish.What)
 	}
 	out = IgnoreProposal{Rules: []ScrubRule{}, Problem: index.NoIndex}
-	if w.Archive == nil {
+	if w.archive == nil {
 		return out, nil
 	}
-	w.Reading.Lock()
-	defer w.Reading.Unlock()
-	err = w.Archive.With(w.Now, func(l *index.Library) error {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	err = w.archive.With(w.now, func(l *index.Library) error {
 		var both [2]index.Entry
 		for i, name := range []string{wish.Before, wish.At} {
 			if both[i], err = l.NearestTo(u.String(), name); err != nil {
@@ -62,54 +62,53 @@ func (w Work) Propose(ctx context.Context, u uri.URI, wish IgnoreWish) (out Igno
 }
 
 // stage returns the host file with rules, and their effect on the crawl.
-func (w Work) stage(u uri.URI, rules []ScrubRule) (f File, plan whatif.Plan, err error) {
+func (w work) stage(u uri.URI, rules []ScrubRule) (f hostFile, plan whatif.Plan, err error) {
 	if err := check(rules); err != nil {
 		return f, plan, admin.BadRequest(err)
 	}
-	wanted := with(digest.Spec{}, rules)
-	f, err = Stage(w.Config, u.Host(), ScrubRules{Scrub: wanted.Regexes, ScrubCSS: wanted.Selectors}, w.Now)
+	f, err = stageRules(w.config, u.Host(), with(digest.Spec{}, rules), w.now)
 	if err != nil {
 		return f, plan, admin.BadRequest(err)
 	}
-	if plan, err = w.Plan(f.staged()); err != nil {
-		err = admin.Fault("%s would not be valid, and is as before: %w", f.Path, err)
+	if plan, err = w.plan(f.staged()); err != nil {
+		err = admin.Fault("%s would not be valid, and is as before: %w", f.path, err)
 	}
 	return f, plan, err
 }
 
-// Preview shows what rules would have hidden, and what saving them would change.
-func (w Work) Preview(ctx context.Context, u uri.URI, o IgnoreRules) (out IgnorePreview, err error) {
+// preview shows what rules would have hidden, and what saving them would change.
+func (w work) preview(ctx context.Context, u uri.URI, o IgnoreRules) (out IgnorePreview, err error) {
 	f, plan, err := w.stage(u, o.Rules)
 	if err != nil {
 		return out, err
 	}
 	out = IgnorePreview{
-		Versions: []HiddenParts{}, File: f.Path, FileDigest: f.digest(), Diff: compare.Harmless(f.Diff()), Plan: plan,
+		Versions: []HiddenParts{}, File: f.path, FileDigest: f.digest(), Diff: compare.Harmless(f.diff()), Plan: plan,
 	}
-	if w.Archive == nil {
+	if w.archive == nil {
 		return out, nil
 	}
-	w.Reading.Lock()
-	defer w.Reading.Unlock()
-	err = w.Archive.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	err = w.archive.Lookup(u, w.now, func(l *index.Library, all []index.Entry) error {
 		return preview(ctx, l, all, w.inForce(u), o.Rules, &out)
 	})
 	return out, err
 }
 
-// Save writes rules into the host file. It refuses if the file is not as it was in the preview. The caller makes sure
+// save writes rules into the host file. It refuses if the file is not as it was in the preview. The caller makes sure
 // that no other request writes host files.
-func (w Work) Save(u uri.URI, o IgnoreRules) (IgnoreSaved, error) {
+func (w work) save(u uri.URI, o IgnoreRules) (IgnoreSaved, error) {
 	f, _, err := w.stage(u, o.Rules)
 	if err != nil {
 		return IgnoreSaved{}, err
 	}
 	if o.FileDigest != f.digest() {
 		return IgnoreSaved{}, admin.Fault("%s was changed since the preview; nothing was written; look at the preview again",
-			f.Path)
+			f.path)
 	}
-	if err := f.Write(); err != nil {
-		return IgnoreSaved{}, admin.Fault("write %s: %w; the daemon needs the right to write host files", f.Path, err)
+	if err := f.write(); err != nil {
+		return IgnoreSaved{}, admin.Fault("write %s: %w; the daemon needs the right to write host files", f.path, err)
 	}
-	return IgnoreSaved{File: f.Path}, nil
+	return IgnoreSaved{File: f.path}, nil
 }

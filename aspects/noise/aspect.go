@@ -82,6 +82,16 @@ func IsSecondLook(r frontier.Record) bool {
 	return err == nil && look.Open > 0
 }
 
+// Why returns why a page seems to differ at each fetch without being new, and the rules that silence it, which nobody
+// has accepted yet. The reason is empty if the page does not, or if a second look found that it is live.
+func Why(r frontier.Record) (reason string, silencer digest.Silencer) {
+	look, err := evaluators.LookOf(r.Look)
+	if err != nil {
+		look = evaluators.Look{}
+	}
+	return look.Noise(r.Recent), digest.ParseSilencer(look.Silencer)
+}
+
 // Ask reads the body at a second look, whatever the headers say.
 func (*Aspect) Ask(v *aspects.Visit) error {
 	v.Request.Whole = v.Request.Whole || IsSecondLook(*v.Record())
