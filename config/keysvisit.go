@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/names"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -165,6 +164,6 @@ func (d *draft) scopeKeys() []schema.Var {
 			URIs: &s.Limits.URIs, PerDirectory: &s.Limits.PerDirectory,
 			Links: &s.Links.MaxLinks, Speculative: &s.Links.Speculative,
 		}),
-		names.Keys(&s.Names),
+		nameKeys(&s.Names),
 	)
 }
