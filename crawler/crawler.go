@@ -8,7 +8,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/robots"
-	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -17,7 +16,7 @@ type Crawler struct {
 	parts Parts
 
 	robots   *robots.Copies
-	demand   demand.Estimates
+	demand   Estimates
 	uplink   uplinkWatch
 	proxies  proxyWatch
 	pause    pauseState

@@ -9,7 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/robots"
-	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
@@ -80,7 +79,7 @@ func (c *Crawler) decideDue(_ context.Context, v *aspects.Visit) error {
 }
 
 // factorsOf returns how the waits of the visit's host are stretched.
-func (c *Crawler) factorsOf(v *aspects.Visit) demand.Factors {
+func (c *Crawler) factorsOf(v *aspects.Visit) Factors {
 	o := aspects.Of[own](v)
 	if o.factors.Stretch == 0 {
 		o.factors = c.demand.Of(v.Next.Record, settingsOf(v).Politeness)

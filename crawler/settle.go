@@ -11,7 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
-	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -121,8 +120,8 @@ func observation(v *aspects.Visit) (o evaluators.Observation, ok bool) {
 }
 
 // demandOf returns a visit as the estimate of demand counts it. took includes the rest after the exchange.
-func demandOf(v *aspects.Visit, took time.Duration) demand.Visit {
-	return demand.Visit{
+func demandOf(v *aspects.Visit, took time.Duration) Visit {
+	return Visit{
 		Host: v.URI().Host(), URI: v.URI(), Hops: v.Record().Hops, Started: v.Capture.Started, Took: took,
 		Overdue: v.Claim.Overdue, Before: v.Record().History, After: v.Next.Record.History,
 		Reached: !misfortune.HostDown(v.Capture.Status), First: v.Verdict.First, Failed: v.Failed, Robots: v.IsRobots,

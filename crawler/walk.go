@@ -9,7 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -97,7 +96,7 @@ type own struct {
 	room         *spaceVisit
 	similar      rate.Relatives // estimates of the URIs of the same kind on the host
 	contradicted bool           // the headers of a 304 contradict themselves
-	factors      demand.Factors // how the waits of the host are stretched; see [Crawler.factorsOf]
+	factors      Factors        // how the waits of the host are stretched; see [Crawler.factorsOf]
 	finder       finder
 	facts        any // what the wait followed from; nil unless the rendered text may decide again
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -69,7 +68,7 @@ func (a *targets) targetOf(w frontier.SurveyedURI) *target {
 	if w.URI == w.URI.Robots() || ownRule || len(settings.Wait) == 0 {
 		return &target{none: true}
 	}
-	key := targetKey{&settings.Wait[0], w.ContentType, demand.Important(w.URI, w.Hops, w.ContentType, w.Source)}
+	key := targetKey{&settings.Wait[0], w.ContentType, crawler.Important(w.URI, w.Hops, w.ContentType, w.Source)}
 	at := a.known[key]
 	if at == nil {
 		at = a.find(about, settings.Wait.For(w.ContentType), key.leading)

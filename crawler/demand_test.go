@@ -1,4 +1,4 @@
-package demand_test
+package crawler_test
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/demand"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // stretchOf returns the factor by which the waits of a host are stretched.
-func stretchOf(e *demand.Estimates, h uri.Host) float64 {
+func stretchOf(e *crawler.Estimates, h uri.Host) float64 {
 	page := frontier.Record{URI: uri.FromCanonical("http://" + string(h) + "/page/1"), Hops: "LL"}
 	return e.Of(page, config.DefaultSettings().Politeness).Stretch
 }
@@ -20,18 +20,18 @@ func stretchOf(e *demand.Estimates, h uri.Host) float64 {
 // A stranger invents 150,000 hosts that never answer. An overloaded host is not forgotten for that.
 func TestTheEstimatesAreBounded(t *testing.T) {
 	t.Parallel()
-	var e demand.Estimates
+	var e crawler.Estimates
 	s := config.DefaultSettings()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for range 2_000 { // URIs that are due every hour: more than the host can carry
 		after := frontier.History{LastVisit: now, Due: now.Add(time.Hour), Wait: time.Hour, Rate: 24}
-		e.Add(demand.Visit{
+		e.Add(crawler.Visit{
 			Host: "busy.example", Hops: "L", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true,
 		}, s)
 	}
 	for range 2_000 { // restless pages on another host ask for as many visits, which follow from no target
 		after := frontier.History{LastVisit: now, Due: now.Add(time.Hour), Wait: time.Hour, Rate: 0.01, Restless: true}
-		e.Add(demand.Visit{
+		e.Add(crawler.Visit{
 			Host: "restless.example", Hops: "L", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true,
 		}, s)
 	}
@@ -44,7 +44,7 @@ func TestTheEstimatesAreBounded(t *testing.T) {
 	}
 	for n := range 150_000 {
 		h := uri.Host(fmt.Sprintf("h%d.invented.example", n))
-		e.Add(demand.Visit{Host: h, Started: now, Failed: true}, s)
+		e.Add(crawler.Visit{Host: h, Started: now, Failed: true}, s)
 		if n%1000 > 0 {
 			continue
 		}

@@ -1,9 +1,4 @@
-// Package demand estimates how many visits the waits of each host ask for. If they ask for more than politeness
-// allows, it computes the factor by which the waits of the host are stretched.
-//
-// The waits of all URIs are counted when visits come late. Between two counts the estimates follow each visit. A crawl
-// that keeps up reads nothing for them.
-package demand
+package crawler
 
 import (
 	"fmt"
@@ -23,13 +18,17 @@ const (
 
 	// maxHosts bounds the estimates in memory. To make room, the one that asks for the fewest of evictFrom is dropped; the
 	// next count brings it back if it is needed.
-	maxHosts  = 100_000
-	evictFrom = 32
-	hostBytes = 160 // memory of an estimate with its key, about
+	demandMaxHosts = 100_000
+	evictFrom      = 32
+	hostBytes      = 160 // memory of an estimate with its key, about
 )
 
-// Estimates holds the estimated load of each host, or of each group of hosts that shares its politeness, of at most
-// 100,000. The zero value knows no host. It is safe for concurrent use.
+// Estimates estimates how many visits the waits of each host ask for. If they ask for more than politeness allows, it
+// computes the factor by which the waits of the host are stretched. Hosts of a group that shares its politeness count
+// as one.
+//
+// The waits of all URIs are counted when visits come late. Between two counts the estimates follow each visit. A crawl
+// that keeps up reads nothing for them. There are at most 100,000. The zero value knows no host. It is safe for concurrent use.
 type Estimates struct {
 	mu        sync.Mutex // guards the fields below
 	hosts     map[string]*rate.Budget
@@ -60,7 +59,7 @@ func (e *Estimates) estimate(key string) *rate.Budget {
 // evict makes room for an estimate. Hosts that ask for nothing go first, such as those that never answered. The lock is
 // held.
 func (e *Estimates) evict() {
-	if len(e.hosts) < maxHosts {
+	if len(e.hosts) < demandMaxHosts {
 		return
 	}
 	least, n := "", 0

@@ -1,4 +1,4 @@
-package demand
+package crawler
 
 import (
 	"fmt"
