@@ -53,7 +53,7 @@ type Memory struct {
 func (c *Crawler) Memory() []Memory {
 	return []Memory{
 		{"robots", c.robots.Bytes()},
-		{"prices", c.demand.Bytes()},
+		{"prices", c.demand.bytes()},
 		{"space", c.space.Bytes()},
 		{"similar", c.parts.Similar.Bytes()},
 		{"daily", c.parts.Daily.Bytes()},

@@ -16,7 +16,7 @@ type Crawler struct {
 	parts Parts
 
 	robots   *robots.Copies
-	demand   Estimates
+	demand   estimates
 	uplink   uplinkWatch
 	proxies  proxyWatch
 	pause    pauseState

@@ -16,28 +16,29 @@ const (
 	countEvery = time.Hour   // between two counts, each of which reads every URI
 	lateBy     = time.Minute // a visit that is later than this, and than a tenth of its wait, is late
 
-	// maxHosts bounds the estimates in memory. To make room, the one that asks for the fewest of evictFrom is dropped; the
-	// next count brings it back if it is needed.
-	demandMaxHosts = 100_000
-	evictFrom      = 32
-	hostBytes      = 160 // memory of an estimate with its key, about
+	// maxEstimates bounds the estimates in memory. To make room, the one that asks for the fewest of evictFrom is dropped;
+	// the next count brings it back if it is needed.
+	maxEstimates  = 100_000
+	evictFrom     = 32
+	estimateBytes = 160 // memory of an estimate with its key, about
 )
 
-// Estimates estimates how many visits the waits of each host ask for. If they ask for more than politeness allows, it
+// estimates says how many visits the waits of each host ask for. If they ask for more than politeness allows, it
 // computes the factor by which the waits of the host are stretched. Hosts of a group that shares its politeness count
 // as one.
 //
 // The waits of all URIs are counted when visits come late. Between two counts the estimates follow each visit. A crawl
-// that keeps up reads nothing for them. There are at most 100,000. The zero value knows no host. It is safe for concurrent use.
-type Estimates struct {
+// that keeps up reads nothing for them. At most 100,000 hosts have one. The zero value knows no host. It is safe for
+// concurrent use.
+type estimates struct {
 	mu        sync.Mutex // guards the fields below
 	hosts     map[string]*rate.Budget
 	late      bool      // visits have come late since the last count
 	nextCount time.Time // no count before
 }
 
-// keyOf returns the key of a host's estimate: the host, or its group.
-func keyOf(h uri.Host, p config.Politeness) string {
+// estimateKey returns the key of a host's estimate: the host, or its group.
+func estimateKey(h uri.Host, p config.Politeness) string {
 	if p.Group != "" {
 		return "group " + p.Group
 	}
@@ -45,7 +46,7 @@ func keyOf(h uri.Host, p config.Politeness) string {
 }
 
 // estimate returns the estimate of a key. The lock is held.
-func (e *Estimates) estimate(key string) *rate.Budget {
+func (e *estimates) estimate(key string) *rate.Budget {
 	if e.hosts == nil {
 		e.hosts = map[string]*rate.Budget{}
 	}
@@ -58,8 +59,8 @@ func (e *Estimates) estimate(key string) *rate.Budget {
 
 // evict makes room for an estimate. Hosts that ask for nothing go first, such as those that never answered. The lock is
 // held.
-func (e *Estimates) evict() {
-	if len(e.hosts) < demandMaxHosts {
+func (e *estimates) evict() {
+	if len(e.hosts) < maxEstimates {
 		return
 	}
 	least, n := "", 0
@@ -74,11 +75,37 @@ func (e *Estimates) evict() {
 	delete(e.hosts, least)
 }
 
-// Bytes returns about how much memory the estimates take.
-func (e *Estimates) Bytes() int64 {
+// bytes returns about how much memory the estimates take.
+func (e *estimates) bytes() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return int64(len(e.hosts)) * hostBytes
+	return int64(len(e.hosts)) * estimateBytes
+}
+
+// stretchFactors says how the waits of a host are stretched for one URI.
+type stretchFactors struct {
+	Stretch float64 // the factor of its wait; 1 = not stretched
+	First   bool    // the URI goes before the others of its host, whose waits are stretched more
+}
+
+// factorsOf returns how the wait of a URI is stretched. r is its record after the visit.
+func (e *estimates) factorsOf(r frontier.Record, p config.Politeness) stretchFactors {
+	return e.of(r.URI.Host(), p, Important(r.URI, r.Hops, r.ContentType, r.Source != ""))
+}
+
+// of returns how a host stretches a wait.
+func (e *estimates) of(h uri.Host, p config.Politeness, important bool) stretchFactors {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	b := e.hosts[estimateKey(h, p)]
+	if b == nil {
+		return stretchFactors{Stretch: 1}
+	}
+	all, leading := b.Stretch(p.Valence, usualPace(p)), b.StretchImportant(p.Valence, usualPace(p))
+	if important {
+		return stretchFactors{Stretch: leading, First: all > leading}
+	}
+	return stretchFactors{Stretch: all}
 }
 
 // usualPace returns how long a visit to a host and the rest after it take together, according to the settings.
@@ -88,8 +115,8 @@ func usualPace(p config.Politeness) time.Duration {
 	return exchange + max(rest, p.MinDelay)
 }
 
-// Visit is a settled visit.
-type Visit struct {
+// demandVisit is a settled visit.
+type demandVisit struct {
 	Host          uri.Host
 	URI           uri.URI
 	Hops          uri.HopPath // empty = a seed
@@ -103,12 +130,12 @@ type Visit struct {
 	Robots        bool // the URI is a robots.txt
 }
 
-// Add counts a settled visit.
-func (e *Estimates) Add(v Visit, s config.Settings) {
+// add counts a settled visit.
+func (e *estimates) add(v demandVisit, s config.Settings) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before, after := v.Before, v.After
-	host := e.estimate(keyOf(v.Host, s.Politeness))
+	host := e.estimate(estimateKey(v.Host, s.Politeness))
 	wait := before.Wait
 	if before.Prompt {
 		wait /= 2 // a feed on a busy host may be visited earlier, up to half its wait
@@ -121,24 +148,24 @@ func (e *Estimates) Add(v Visit, s config.Settings) {
 		return
 	}
 	own := hasOwnWait(&s)
-	ask(host, -1, surveyed(v, &before), own)
-	ask(host, 1, surveyed(v, &after), own)
+	askVisits(host, -1, surveyedOf(v, &before), own)
+	askVisits(host, 1, surveyedOf(v, &after), own)
 	if v.Overdue > lateBy && v.Overdue > before.Wait/10 || isStretched(&before) {
 		e.late = true
 	}
 }
 
-// surveyed returns the URI of a visit as a survey lists it, with a history of it.
-func surveyed(v Visit, h *frontier.History) frontier.SurveyedURI {
+// surveyedOf returns the URI of a visit as a survey lists it, with a history of it.
+func surveyedOf(v demandVisit, h *frontier.History) frontier.SurveyedURI {
 	return frontier.SurveyedURI{
 		URI: v.URI, Hops: v.Hops, ContentType: h.ContentType, Source: h.Source != "",
 		LastVisit: h.LastVisit, Due: h.Due, Wait: h.Wait, Rate: h.Rate, Restless: h.Restless,
 	}
 }
 
-// ask adds the visits a day that a URI asks for to the sum of its host, or removes them if sign is -1. ownWait says
-// that feeds and sitemaps have a wait of their own.
-func ask(host *rate.Budget, sign float64, w frontier.SurveyedURI, ownWait bool) {
+// askVisits adds the visits a day that a URI asks for to the sum of its host, or removes them if sign is -1. ownWait
+// says that feeds and sitemaps have a wait of their own.
+func askVisits(host *rate.Budget, sign float64, w frontier.SurveyedURI, ownWait bool) {
 	perDay, elastic := visitsPerDay(w)
 	elastic = elastic && !(w.Source && ownWait)
 	if elastic && Important(w.URI, w.Hops, w.ContentType, w.Source) {
@@ -165,7 +192,7 @@ func visitsPerDay(w frontier.SurveyedURI) (perDay float64, elastic bool) {
 func hasOwnWait(s *config.Settings) bool { return config.Own[feeds.Options](s).Wait == feeds.ByPolicy }
 
 // begin reports whether it is time to count, and if so starts the time until the next count.
-func (e *Estimates) begin(now time.Time) bool {
+func (e *estimates) begin(now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if now.Before(e.nextCount) || !e.late {
@@ -175,14 +202,14 @@ func (e *Estimates) begin(now time.Time) bool {
 	return true
 }
 
-// Count reads the waits of all URIs if it is time to, until stop is closed. Visits that are settled meanwhile may be
+// count reads the waits of all URIs if it is time to, until stop is closed. Visits that are settled meanwhile may be
 // counted with their old waits; the next count corrects that. There is a next one as long as waits are stretched.
 // Where a host carries more than before, URIs whose waits were stretched are due sooner.
-func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Time, stop <-chan struct{}) error {
+func (e *estimates) count(f *frontier.Frontier, cfg *config.Config, now time.Time, stop <-chan struct{}) error {
 	if !e.begin(now) {
 		return nil
 	}
-	hosts, longest := map[uri.Host]*rate.Budget{}, map[uri.Host]*waits{}
+	hosts, longest := map[uri.Host]*rate.Budget{}, map[uri.Host]*longestWaits{}
 	for from := frontier.Cursor(""); ; {
 		next, err := f.Survey("", from, func(w frontier.SurveyedURI) {
 			if perDay, _ := visitsPerDay(w); perDay == 0 || w.Held {
@@ -196,13 +223,13 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 				s := cfg.For(config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now})
 				ownWait = hasOwnWait(&s)
 			}
-			if x := times(w, now); x > tooLong {
+			if x := timesAsLong(w, now); x > waitsTooLong {
 				if longest[w.Host] == nil {
-					longest[w.Host] = new(waits)
+					longest[w.Host] = new(longestWaits)
 				}
 				longest[w.Host].note(Important(w.URI, w.Hops, w.ContentType, w.Source), x)
 			}
-			ask(hosts[w.Host], 1, w, ownWait)
+			askVisits(hosts[w.Host], 1, w, ownWait)
 		})
 		if err != nil {
 			return fmt.Errorf("count the visits that the waits of all URIs ask for: %w", err)
@@ -221,11 +248,11 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 }
 
 // replace replaces the last count by a new one.
-func (e *Estimates) replace(hosts map[uri.Host]*rate.Budget, cfg *config.Config, now time.Time) {
+func (e *estimates) replace(hosts map[uri.Host]*rate.Budget, cfg *config.Config, now time.Time) {
 	keys, politeness := map[uri.Host]string{}, map[string]config.Politeness{}
 	for h := range hosts {
 		p := cfg.ForHost(h, now).Politeness
-		keys[h] = keyOf(h, p)
+		keys[h] = estimateKey(h, p)
 		politeness[keys[h]] = p
 	}
 	e.mu.Lock()

@@ -1,4 +1,4 @@
-package crawler_test
+package crawler
 
 import (
 	"fmt"
@@ -6,32 +6,31 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // stretchOf returns the factor by which the waits of a host are stretched.
-func stretchOf(e *crawler.Estimates, h uri.Host) float64 {
+func stretchOf(e *estimates, h uri.Host) float64 {
 	page := frontier.Record{URI: uri.FromCanonical("http://" + string(h) + "/page/1"), Hops: "LL"}
-	return e.Of(page, config.DefaultSettings().Politeness).Stretch
+	return e.factorsOf(page, config.DefaultSettings().Politeness).Stretch
 }
 
 // A stranger invents 150,000 hosts that never answer. An overloaded host is not forgotten for that.
 func TestTheEstimatesAreBounded(t *testing.T) {
 	t.Parallel()
-	var e crawler.Estimates
+	var e estimates
 	s := config.DefaultSettings()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for range 2_000 { // URIs that are due every hour: more than the host can carry
 		after := frontier.History{LastVisit: now, Due: now.Add(time.Hour), Wait: time.Hour, Rate: 24}
-		e.Add(crawler.Visit{
+		e.add(demandVisit{
 			Host: "busy.example", Hops: "L", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true,
 		}, s)
 	}
 	for range 2_000 { // restless pages on another host ask for as many visits, which follow from no target
 		after := frontier.History{LastVisit: now, Due: now.Add(time.Hour), Wait: time.Hour, Rate: 0.01, Restless: true}
-		e.Add(crawler.Visit{
+		e.add(demandVisit{
 			Host: "restless.example", Hops: "L", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true,
 		}, s)
 	}
@@ -44,7 +43,7 @@ func TestTheEstimatesAreBounded(t *testing.T) {
 	}
 	for n := range 150_000 {
 		h := uri.Host(fmt.Sprintf("h%d.invented.example", n))
-		e.Add(crawler.Visit{Host: h, Started: now, Failed: true}, s)
+		e.add(demandVisit{Host: h, Started: now, Failed: true}, s)
 		if n%1000 > 0 {
 			continue
 		}
@@ -52,7 +51,7 @@ func TestTheEstimatesAreBounded(t *testing.T) {
 			t.Fatalf("the waits of %s are stretched by %g", h, got)
 		}
 	}
-	if n := e.Bytes(); n > 20e6 {
+	if n := e.bytes(); n > 20e6 {
 		t.Errorf("the estimates take %d bytes", n)
 	}
 	if got := stretchOf(&e, "busy.example"); got != stretch {

@@ -122,7 +122,7 @@ func (c *Crawler) estimateDemand(stop <-chan struct{}) {
 	round := time.NewTicker(housekeepEvery)
 	defer round.Stop()
 	for {
-		if err := c.demand.Count(c.parts.Frontier, c.parts.Config.Current(), c.parts.Now(), stop); err != nil {
+		if err := c.demand.count(c.parts.Frontier, c.parts.Config.Current(), c.parts.Now(), stop); err != nil {
 			c.parts.Log.Error().Err(err).
 				Msg("could not estimate the load of hosts: waits are not stretched where hosts are overloaded")
 		}

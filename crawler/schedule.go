@@ -79,10 +79,10 @@ func (c *Crawler) decideDue(_ context.Context, v *aspects.Visit) error {
 }
 
 // factorsOf returns how the waits of the visit's host are stretched.
-func (c *Crawler) factorsOf(v *aspects.Visit) Factors {
+func (c *Crawler) factorsOf(v *aspects.Visit) stretchFactors {
 	o := aspects.Of[own](v)
 	if o.factors.Stretch == 0 {
-		o.factors = c.demand.Of(v.Next.Record, settingsOf(v).Politeness)
+		o.factors = c.demand.factorsOf(v.Next.Record, settingsOf(v).Politeness)
 	}
 	return o.factors
 }

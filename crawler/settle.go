@@ -54,7 +54,7 @@ func (c *Crawler) settle(ctx context.Context, v *aspects.Visit) error {
 		misfortune.Log(c.parts.Log, v.Fault, v.URI().String(), got.Status)
 	}
 	rest := settlement.Politeness.Rest(got.Took)
-	c.demand.Add(demandOf(v, got.Took+rest), settingsOf(v).Settings)
+	c.demand.add(demandOf(v, got.Took+rest), settingsOf(v).Settings)
 	if err := c.countDaily(v); err != nil { // the visit is settled: its host has one request less in its counts
 		misfortune.Log(c.parts.Log, err, v.URI().String(), got.Status)
 	}
@@ -120,8 +120,8 @@ func observation(v *aspects.Visit) (o evaluators.Observation, ok bool) {
 }
 
 // demandOf returns a visit as the estimate of demand counts it. took includes the rest after the exchange.
-func demandOf(v *aspects.Visit, took time.Duration) Visit {
-	return Visit{
+func demandOf(v *aspects.Visit, took time.Duration) demandVisit {
+	return demandVisit{
 		Host: v.URI().Host(), URI: v.URI(), Hops: v.Record().Hops, Started: v.Capture.Started, Took: took,
 		Overdue: v.Claim.Overdue, Before: v.Record().History, After: v.Next.Record.History,
 		Reached: !misfortune.HostDown(v.Capture.Status), First: v.Verdict.First, Failed: v.Failed, Robots: v.IsRobots,

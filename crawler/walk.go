@@ -96,7 +96,7 @@ type own struct {
 	room         *spaceVisit
 	similar      rate.Relatives // estimates of the URIs of the same kind on the host
 	contradicted bool           // the headers of a 304 contradict themselves
-	factors      Factors        // how the waits of the host are stretched; see [Crawler.factorsOf]
+	factors      stretchFactors // how the waits of the host are stretched; see [Crawler.factorsOf]
 	finder       finder
 	facts        any // what the wait followed from; nil unless the rendered text may decide again
 }
