@@ -117,10 +117,7 @@ func rootElement(head []byte) string {
 			if n := bytes.IndexAny(head, " \t\r\n/>"); n >= 0 {
 				name = head[:n]
 			}
-			if colon := bytes.LastIndexByte(name, ':'); colon >= 0 {
-				name = name[colon+1:]
-			}
-			return string(name)
+			return string(name[bytes.LastIndexByte(name, ':')+1:]) // without the prefix
 		}
 		n := bytes.Index(head, []byte(end))
 		if n < 0 {

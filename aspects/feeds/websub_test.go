@@ -181,7 +181,7 @@ func TestServeConfirmsOnlyItsOwnRequests(t *testing.T) {
 	h := newHub(t)
 	h.s.Offer(pushDay, feed, uri.URI{}, hubAt)
 	h.s.Step(t.Context(), pushDay)
-	h.verify(pushDay)
+	h.verify(pushDay, "hub.challenge", strings.Repeat("x", maxChallenge))
 	if w := h.verify(pushDay); w.Code != http.StatusNotFound {
 		t.Errorf("a second verification: %d, want 404", w.Code)
 	}
