@@ -409,7 +409,7 @@ func TestTheTimeOfTheLastPutOffIsStored(t *testing.T) {
 	}
 }
 
-// A query space is refuted by a feed or sitemap that lists one of its pages.
+// A query space has what its own pages name. It is refuted by a feed or sitemap that lists one of its pages.
 func TestFeedRefutesAQuerySpace(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -418,6 +418,19 @@ func TestFeedRefutesAQuerySpace(t *testing.T) {
 	})
 	if found := crawl(t, b, s, 20).found; len(found) != 1 || found[0].Released {
 		t.Fatalf("found %+v, want one query space", found)
+	}
+	for _, c := range []struct {
+		via  string
+		hops uri.HopPath
+		want bool
+	}{
+		{"/search?q=k", "LL", true}, {"/search?lang=da", "LL", true}, {"/search?q=k", "LM", false},
+		{"/search", "LL", false}, {"/other?q=k", "LL", false}, {"/", "L", false},
+	} {
+		_, got, err := b.Judge(parse(t, host+"/search?q=new"), parse(t, host+c.via), c.hops, day)
+		if err != nil || got != c.want {
+			t.Errorf("found on %s by %s: part of the space is %t, %v; want %t", c.via, c.hops, got, err, c.want)
+		}
 	}
 	refuted, err := b.AddListed("news.example", day, parse(t, host+"/search?q="+letters(3)))
 	if err != nil || len(refuted) != 1 || !refuted[0].Released || refuted[0].Space != "/search?q" {
