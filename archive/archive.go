@@ -1,5 +1,18 @@
 // Package archive is the wing for archives: commands to check, index, read, rewrite and package WARC files, and what
 // looks after the archive of a running crawl.
+//
+// For a running crawl it lists finished WARC files in the manifest of their folder, passes them to a server or a
+// program, takes them to further folders and into a bucket, keeps the dependency index, and sends the lines of the live
+// index to an OutbackCDX server. The crawl never waits for any of this.
+//
+// A file that is taken to another folder leaves a symbolic link under its old name. So all who read the archive find
+// it, and the manifest, the indexes and the records that refer to it stay true. Only files that the manifest lists are
+// taken away or uploaded, and each copy is compared with the manifest.
+//
+// It also has what lost files held archived again. A file is lost from the moment when the dedup index has its loss: no
+// new record refers to it, and no request is conditional on a payload in it. That alone would not bring the payloads
+// back soon. So [MakeDue] goes through the store and makes the URIs due whose payload was in a lost file, one after the
+// other at the pace of their host.
 package archive
 
 import (
@@ -12,14 +25,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/depend"
-	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
 )
-
-// Wing returns what looks after the archive of a running crawl.
-func Wing() daemon.Wing { return keep.Wing() }
 
 // Commands returns the commands of this wing.
 func Commands() []*cobra.Command {

@@ -20,7 +20,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -399,7 +398,7 @@ func TestPushSendsAnIndex(t *testing.T) {
 	there := func(posts int) {
 		t.Helper()
 		got, n := s.Seen()
-		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.Largest() > keep.MaxLines {
+		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.Largest() > MaxLines {
 			t.Errorf("%d posts of at most %d lines, want %d; -want +there:\n%s", n, s.Largest(), posts, diff)
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
@@ -268,7 +267,7 @@ opens the store.`,
 					return err
 				}
 			}
-			l, err := keep.Lose(cmd.Context(), path, o, time.Now)
+			l, err := Lose(cmd.Context(), path, o, time.Now)
 			if err != nil {
 				return err
 			}
@@ -311,7 +310,7 @@ func printImpact(cmd *cobra.Command, path string, files []string) (err error) {
 }
 
 // printLost prints what was recorded, or all losses if no files were named.
-func printLost(out io.Writer, o api.LostFiles, l keep.Lost) (err error) {
+func printLost(out io.Writer, o api.LostFiles, l Lost) (err error) {
 	if len(o.Files) == 0 {
 		table := cli.NewTable(out)
 		fmt.Fprintln(table, "file\tfrom byte\tstate\tURIs due")

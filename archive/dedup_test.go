@@ -16,7 +16,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/importer"
-	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -157,8 +156,8 @@ func TestDedupLostPrintsWhatIsLost(t *testing.T) {
 	}
 }
 
-// bucketOf returns an S3 server with the bucket "web" and its objects, by key. It answers like MinIO.
-func bucketOf(t *testing.T, objects map[string]string) (address string) {
+// serveBucket returns an S3 server with the bucket "web" and its objects, by key. It answers like MinIO.
+func serveBucket(t *testing.T, objects map[string]string) (address string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, ok := objects[strings.TrimPrefix(r.URL.Path, "/web/")]
@@ -188,7 +187,7 @@ func uploaded(t *testing.T) (lib *archivetest.Archive, elsewhere, conf string) {
 	m, err := fixity.Open(lib.Dir, archivetest.Start)
 	archivetest.Must(t, err)
 	objects, dir := map[string]string{}, t.TempDir()
-	address := bucketOf(t, objects)
+	address := serveBucket(t, objects)
 	var list strings.Builder
 	for i, path := range lib.Files() {
 		e, err := fixity.Measure(t.Context(), path, nil)
@@ -201,7 +200,7 @@ func uploaded(t *testing.T) (lib *archivetest.Archive, elsewhere, conf string) {
 		}
 		objects["crawl/"+name] = text
 		if i < 2 {
-			line, err := json.Marshal(keep.Uploaded{
+			line, err := json.Marshal(Uploaded{
 				File: name, Bucket: address + "/web", Key: "crawl/" + name,
 				Size: e.Size, SHA256: e.SHA256, At: archivetest.Start,
 			})
@@ -210,7 +209,7 @@ func uploaded(t *testing.T) (lib *archivetest.Archive, elsewhere, conf string) {
 		}
 	}
 	archivetest.Must(t, m.Close())
-	daemontest.WriteFile(t, filepath.Join(lib.Dir, keep.ListName), list.String()+`{"file":"cut-by-a-cra`)
+	daemontest.WriteFile(t, filepath.Join(lib.Dir, ListName), list.String()+`{"file":"cut-by-a-cra`)
 	first := lib.Files()[0]
 	archivetest.Must(t, os.Mkdir(filepath.Join(dir, "disk"), 0o700))
 	elsewhere = filepath.Join(dir, "disk", filepath.Base(first))
@@ -253,7 +252,7 @@ func TestOnlyFilesWithAGoodCopyAreDeleted(t *testing.T) {
 	}
 	run(1, "the daemon would take them for lost: set storage.elsewhere", files[0])
 	text := archivetest.Read(t, conf)
-	list := filepath.Join(lib.Dir, keep.ListName)
+	list := filepath.Join(lib.Dir, ListName)
 	daemontest.WriteFile(t, conf, strings.Replace(text, "#ELSEWHERE", fmt.Sprintf("elsewhere = [%q]", list), 1))
 	run(0, "1 file of", "--dry-run", files[0])
 	run(1, "0 files of", "--dry-run", files[1])

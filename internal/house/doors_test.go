@@ -102,12 +102,12 @@ var doors = []door{
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl", "render/benchrender"}},
 	{"the process", "os/signal", nil, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "flag", nil, []string{"cmd/arcrawl", "render/benchrender"}},
-	// archive/keep runs the hook of finished files, cmd/arcrawl/cli the editor of the user, render/chromium the browser.
+	// archive runs the hook of finished files, cmd/arcrawl/cli the editor of the user, render/chromium the browser.
 	{
 		"other processes", "os/exec",
 		nil,
 		[]string{
-			"archive/keep", "render/chromium", "admin/git.go", "cmd/arcrawl", "cmd/arcrawl/cli",
+			"archive/sealed.go", "render/chromium", "admin/git.go", "cmd/arcrawl", "cmd/arcrawl/cli",
 			"cluster/demo_node.go", "cluster/demo_server.go",
 		},
 	},

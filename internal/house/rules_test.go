@@ -28,7 +28,6 @@ var (
 	}
 	mayNow = []string{
 		"archive",
-		"archive/keep",
 		"crawler",
 		"aspects/noise",
 		"crawler/whatif",
@@ -52,7 +51,7 @@ var (
 		"daemon/hubs.go",
 		"daemon/mailer.go",
 		"daemon/recorder.go",
-		"archive/keep/sealed.go",
+		"archive/sealed.go",
 		"daemon/store.go",
 		"daemon/webhook.go",
 	}

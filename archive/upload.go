@@ -1,4 +1,4 @@
-package keep
+package archive
 
 import (
 	"bytes"
@@ -117,7 +117,9 @@ func (u *Uploader) Open(transport http.RoundTripper) error {
 }
 
 // bucketOf returns the address of the server and the name of the bucket.
-func bucketOf(u config.Upload) string { return strings.TrimSuffix(u.Endpoint, "/") + "/" + u.Bucket }
+func bucketOf(u config.Upload) string {
+	return strings.TrimSuffix(u.Endpoint, "/") + "/" + u.Bucket
+}
 
 func (u *Uploader) path() string { return filepath.Join(u.State, uploadState) }
 

@@ -1,18 +1,4 @@
-// Package keep is what the wing adds to a running crawl: it looks after the archive.
-//
-// It lists finished WARC files in the manifest of their folder, passes them to a server or a program, takes them to
-// further folders and into a bucket, keeps the dependency index, and sends the lines of the live index to an OutbackCDX
-// server. The crawl never waits for any of this.
-//
-// A file that is taken to another folder leaves a symbolic link under its old name. So all who read the archive find
-// it, and the manifest, the indexes and the records that refer to it stay true. Only files that the manifest lists are
-// taken away or uploaded, and each copy is compared with the manifest.
-//
-// It also has what lost files held archived again. A file is lost from the moment when the dedup index has its loss: no
-// new record refers to it, and no request is conditional on a payload in it. That alone would not bring the payloads
-// back soon. So [MakeDue] goes through the store and makes the URIs due whose payload was in a lost file, one after the
-// other at the pace of their host.
-package keep
+package archive
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package keep
+package archive
 
 import (
 	"bufio"
@@ -46,7 +46,7 @@ func startServer(t *testing.T) *server {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "fakes3")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
-	build.Dir = filepath.Join("..", "..", "internal", "fakes3")
+	build.Dir = filepath.Join("..", "internal", "fakes3")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the server: %v\n%s", err, out)
 	}
