@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,50 @@ func TestDefaultsChangeNothing(t *testing.T) {
 		}
 		if diff := cmp.Diff(relative(without), relative(with)); diff != "" {
 			t.Errorf("%s = %s changes (-without +with):\n%s", k.Name, k.Default, diff)
+		}
+	}
+}
+
+// Each list, and each text of it, is accepted at its bound and refused beyond it.
+func TestListsAndTextsHaveBounds(t *testing.T) {
+	t.Parallel()
+	list := func(format string) func(int) string {
+		return func(n int) string {
+			var all []string
+			for i := range n {
+				all = append(all, strings.ReplaceAll(format, "N", strconv.Itoa(i)))
+			}
+			return "[" + strings.Join(all, ", ") + "]"
+		}
+	}
+	text := func(format string) func(int) string {
+		return func(n int) string {
+			return "[" + strings.Replace(format, "N", strings.Repeat("x", n), 1) + "]"
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		value func(n int) string
+		bound int
+	}{
+		{"names.drop", list(`"aN"`), 100},
+		{"names.rewrite", list(`'/aN$ -> /'`), 100},
+		{"names.drop", text(`"N"`), 2000},
+		{"names.rewrite", text(`'N -> /'`), 2000 - len(" -> /")},
+		{"scope.rules", list(`'reject /aN/'`), 500},
+		{"request.headers", list(`{ name = "X-N", value = "a" }`), 50},
+		{"request.headers", text(`{ name = "A", value = "N" }`), 4 << 10},
+		{"request.headers", text(`{ name = "N", value = "a" }`), 100},
+		{"login.fields", text(`{ name = "A", value = "N" }`), 4 << 10},
+		{"login.fields", text(`{ name = "N", value = "a" }`), 200},
+	} {
+		for n := c.bound; n <= c.bound+1; n++ {
+			_, err := config.Load(folder(t, map[string]string{
+				"arcrawl.toml": operator, "hosts.d/a.example.toml": statement(c.name, c.value(n)),
+			}))
+			if (err == nil) != (n == c.bound) {
+				t.Errorf("%s with %d is %.200v; the bound is %d", c.name, n, err, c.bound)
+			}
 		}
 	}
 }
