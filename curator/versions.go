@@ -8,7 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/curator/replay"
+
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -22,14 +22,14 @@ func (c *curation) versionRoutes() []admin.Route {
 	return []admin.Route{
 		{
 			Method: "GET", Path: api.Base + "/versions", Doc: "Returns the archived versions of a URI, newest first.",
-			Answer: replay.Versions{}, Params: []admin.Param{{Name: "uri", Kind: "string", Doc: admin.URIDoc}},
+			Answer: Versions{}, Params: []admin.Param{{Name: "uri", Kind: "string", Doc: admin.URIDoc}},
 			Serve: ofURI(func(_ *http.Request, u uri.URI) (any, error) {
 				return c.catalog.List(u, c.o.Now())
 			}),
 		},
 		{
 			Method: "GET", Path: api.Base + "/view", Doc: "Returns where a browser can see an archived version of a URI.",
-			Answer: replay.View{}, Params: ofVersion,
+			Answer: View{}, Params: ofVersion,
 			Serve: ofURI(func(r *http.Request, u uri.URI) (any, error) {
 				return c.catalog.View(r, u, r.FormValue("at"), c.o.Now())
 			}),
@@ -37,14 +37,14 @@ func (c *curation) versionRoutes() []admin.Route {
 		{
 			Method: "GET", Path: api.Base + "/record", Heavy: true,
 			Doc:    "Returns the records of an archived version of a URI as the WARC file has them.",
-			Answer: replay.Record{}, Params: ofVersion,
+			Answer: Record{}, Params: ofVersion,
 			Serve: ofURI(func(r *http.Request, u uri.URI) (any, error) {
 				return c.catalog.Record(r.Context(), u, r.FormValue("at"), c.o.Now())
 			}),
 		},
 		{
 			Method: "GET", Path: api.Base + "/compare", Heavy: true, Doc: "Compares two archived versions of a URI.",
-			Answer: replay.Comparison{}, Params: []admin.Param{
+			Answer: Comparison{}, Params: []admin.Param{
 				{Name: "uri", Kind: "string", Doc: admin.URIDoc},
 				{Name: "before", Kind: "string", Doc: "timestamp of the first version, 14 digits; empty: the version before the second"},
 				{Name: "at", Kind: "string", Doc: "timestamp of the second version; empty: the last one"},
@@ -63,7 +63,7 @@ func ofURI(do func(r *http.Request, u uri.URI) (any, error)) func(*admin.Window,
 			return nil, err
 		}
 		v, err := do(r, u)
-		if replay.IsMissing(err) {
+		if IsMissing(err) {
 			return nil, admin.Unknown("no version of " + u.String())
 		}
 		return v, err
@@ -71,8 +71,8 @@ func ofURI(do func(r *http.Request, u uri.URI) (any, error)) func(*admin.Window,
 }
 
 // compare compares two versions. One comparison runs at a time, because each needs memory for two pages.
-func (c *curation) compare(r *http.Request, u uri.URI) (out replay.Comparison, err error) {
-	kinds := replay.Comparisons()
+func (c *curation) compare(r *http.Request, u uri.URI) (out Comparison, err error) {
+	kinds := Comparisons()
 	what := cmp.Or(r.FormValue("what"), kinds[0])
 	if !slices.Contains(kinds, what) {
 		return out, admin.Fault("unknown what %q; valid values: %s", what, strings.Join(kinds, ", "))
@@ -91,7 +91,7 @@ func (c *curation) picture(to http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		content, mime, err = c.catalog.Picture(r.Context(), u, r.FormValue("at"), c.o.Now())
 	}
-	if replay.IsMissing(err) {
+	if IsMissing(err) {
 		err = admin.Unknown(err.Error())
 	}
 	if err != nil {

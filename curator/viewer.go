@@ -8,12 +8,12 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/curator/replay"
+
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
 // viewer shows archived versions as pages, on an address of its own. A process has one, also if it has several daemons.
-type viewer struct{ catalog replay.Catalog }
+type viewer struct{ catalog Catalog }
 
 // wing returns the wing of a daemon whose versions this viewer shows.
 func (v *viewer) wing() daemon.Wing {
@@ -26,9 +26,9 @@ func (v *viewer) wing() daemon.Wing {
 // open serves archived versions on their address, if one is configured.
 func (v *viewer) open(d *daemon.Daemon) error {
 	c := d.Live().Current().Admin
-	v.catalog = replay.Catalog{
-		Archive: d.Archived(), Tickets: replay.NewTickets(),
-		Site: replay.Site{URL: c.ReplayURL, TLS: c.Remote == config.RemoteTLS, Engine: c.ReplayAssets},
+	v.catalog = Catalog{
+		Archive: d.Archived(), Tickets: NewTickets(),
+		Site: ReplaySite{URL: c.ReplayURL, TLS: c.Remote == config.RemoteTLS, Engine: c.ReplayAssets},
 	}
 	if v.catalog.Archive == nil || c.ReplayListen == "" {
 		return nil
@@ -48,13 +48,13 @@ func (v *viewer) serve(d *daemon.Daemon, l net.Listener) error {
 	if err != nil {
 		return daemon.FolderError{Err: errors.Join(fmt.Errorf("admin.replay_listen: %w", err), l.Close())}
 	}
-	if !replay.HasEngine(c.ReplayAssets) {
+	if !ReplayHasEngine(c.ReplayAssets) {
 		log.Warn().Str("folder", c.ReplayAssets).
 			Msg("archived versions are not shown as pages: the folder has no engine; install the package arcrawl-replay")
 	}
-	d.Serve(l, replay.New(replay.Options{
+	d.Serve(l, New(Options{
 		Archive: v.catalog.Archive, Engine: c.ReplayAssets, Tickets: v.catalog.Tickets, Now: d.Now, Log: log,
-		Names: func() []string { return replay.Holders(o) },
+		Names: func() []string { return Holders(o) },
 	}))
 	log.Info().Str("at", v.catalog.Site.Listen).Msg("serving archived versions to the dashboard")
 	return nil

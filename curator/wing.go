@@ -15,7 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/curator/edit"
 	"github.com/arcrawl/arcrawl/curator/pack"
-	"github.com/arcrawl/arcrawl/curator/replay"
+
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
@@ -36,13 +36,13 @@ func Wing() daemon.Wing {
 func Commands(now func() time.Time) []*cobra.Command { return edit.Commands(now) }
 
 // HasEngine reports whether a folder has an engine that shows archived versions as pages.
-func HasEngine(folder string) bool { return replay.HasEngine(folder) }
+func HasEngine(folder string) bool { return ReplayHasEngine(folder) }
 
 // curation holds what curators work with. Each daemon has one.
 type curation struct {
 	window   *admin.Window
 	o        admin.Options // of the window
-	catalog  replay.Catalog
+	catalog  Catalog
 	captures *captureStore
 	packs    *pack.Store
 }
@@ -57,7 +57,7 @@ func (c *curation) extension() admin.Extension {
 			"GET /feed.atom":                       c.feed,
 		},
 		Pages: pages(),
-		Wrap:  replay.WithLinks, Frames: func(r *http.Request) string { return c.catalog.Frames(r) },
+		Wrap:  WithLinks, Frames: func(r *http.Request) string { return c.catalog.Frames(r) },
 		Open: c.open, Close: c.close,
 		Observe:     func(r crawler.Report) { c.captures.Add(r) },
 		Ordered:     func(uris []string) { c.captures.Demand(uris) },

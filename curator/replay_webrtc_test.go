@@ -1,4 +1,4 @@
-package replay
+package curator
 
 import (
 	"fmt"
@@ -73,9 +73,9 @@ func TestAnArchivedPageHasNoWebRTC(t *testing.T) {
 	at := w.add(w.Page("http://www.a.example/", htmlHead, fmt.Sprintf(peer, server)), "text/html", 200)
 	var secrets atomic.Int64
 	ticket := p.o.Tickets.Issue("maria", w.Now)
-	d := dashboard(t, fmt.Sprintf("%s/open/%s/%s/http://www.a.example/", origin, ticket, at), &secrets)
+	d := replayDashboard(t, fmt.Sprintf("%s/open/%s/%s/http://www.a.example/", origin, ticket, at), &secrets)
 	b.Go("about:blank")
-	b.Go(d.URL + signIn)
+	b.Go(d.URL + replaySignIn)
 	b.Frame(`window.tried`)
 	if n := leaked(); n > 0 {
 		t.Errorf("the archived page has sent %d packets", n)

@@ -3,7 +3,7 @@
 // # Parts
 //
 // A [Player] serves an address of its own, so that archived pages have another origin than the dashboard. A frame of
-// the dashboard opens /open/TICKET/TIMESTAMP/URI there. That page starts a service worker, files/sw.js, which loads
+// the dashboard opens /open/TICKET/TIMESTAMP/URI there. That page starts a service worker, player/sw.js, which loads
 // the engine of ReplayWeb.page (wabac.js). The engine rewrites pages in the browser and asks
 // /raw/TICKET/TIMESTAMP/URI for each of their files. The player answers with the payload of the capture that is
 // nearest in time, which it takes from an [index.LiveReader]: also from WARC files that are still open, and with
@@ -20,4 +20,4 @@
 // and no cookie of the dashboard; a [Tickets] value lets a browser read archived captures for some hours. The API
 // refuses requests that pages of other origins send, see the package access. The worker accepts no messages and has no
 // stored state, so that no archived page can change how another one is shown.
-package replay
+package curator

@@ -1,6 +1,6 @@
 // This file has the answers about archived versions, named as in the openapi.json of the wing.
 
-package replay
+package curator
 
 import (
 	"time"

@@ -1,4 +1,4 @@
-package replay
+package curator
 
 import (
 	"fmt"
@@ -71,7 +71,7 @@ func (w *written) player(engine string, tokens ...string) *Player {
 }
 
 // get requests a path of the player without a browser.
-func get(p http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
+func replayGet(p http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.URL.Opaque = path
 	for i := 0; i < len(headers); i += 2 {
@@ -84,7 +84,7 @@ func get(p http.Handler, path string, headers ...string) *httptest.ResponseRecor
 
 // dashboard is a page with the frame of a version, behind the guard of the API. secrets counts answers of the API that
 // left the guard.
-func dashboard(t *testing.T, frame string, secrets *atomic.Int64) *httptest.Server {
+func replayDashboard(t *testing.T, frame string, secrets *atomic.Int64) *httptest.Server {
 	t.Helper()
 	token := access.Token{Name: "maria", Role: access.Operate, Secret: "0123456789abcdef0123456789abcdef"}
 	player, _, _ := strings.Cut(strings.TrimPrefix(frame, "http://"), "/")
@@ -116,7 +116,7 @@ func serve(t *testing.T, p http.Handler) string {
 // engine returns the folder of the engine, as the package arcrawl-replay installs it.
 func engine(t *testing.T) string { t.Helper(); return filepath.Dir(foreign.ReplayWorker(t)) }
 
-const signIn = "/?token=0123456789abcdef0123456789abcdef"
+const replaySignIn = "/?token=0123456789abcdef0123456789abcdef"
 
 // picture returns a PNG of one colour.
 func picture(t *testing.T, c color.RGBA) string {
@@ -156,8 +156,8 @@ func TestAVersionIsShownWhileItsFileIsOpen(t *testing.T) {
 	b := browser.Open(t, 300, 200)
 	for i, want := range []string{"one", "two", "one", "two"} {
 		var secrets atomic.Int64
-		d := dashboard(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", w.Now), stamps[i], page), &secrets)
-		b.Go(d.URL + signIn)
+		d := replayDashboard(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", w.Now), stamps[i], page), &secrets)
+		b.Go(d.URL + replaySignIn)
 		frame := b.Frame(`location.pathname.startsWith("/w/") && document.getElementById("word") && document.images[0].naturalWidth == 100`)
 		if got := frame(`document.getElementById("word").textContent`); got != strconv.Quote(want) {
 			t.Errorf("visit %d of %s says %s, want %q", i+1, stamps[i], got, want)

@@ -1,4 +1,4 @@
-package replay_test
+package curator_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/curator/replay"
+	"github.com/arcrawl/arcrawl/curator"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -17,7 +17,7 @@ import (
 const page = "http://www.a.example/"
 
 // open indexes captures of the page as a running daemon does, and returns how to ask for a record.
-func open(t *testing.T, a *archivetest.Archive, captures ...digest.Origin) func(at string) (replay.Record, error) {
+func open(t *testing.T, a *archivetest.Archive, captures ...digest.Origin) func(at string) (curator.Record, error) {
 	t.Helper()
 	live, err := index.OpenLive(t.Context(), a.Dir, nil, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
@@ -35,8 +35,8 @@ func open(t *testing.T, a *archivetest.Archive, captures ...digest.Origin) func(
 	}
 	u, err := uri.Parse(page)
 	archivetest.Must(t, err)
-	c := replay.Catalog{Archive: reader}
-	return func(at string) (replay.Record, error) { return c.Record(t.Context(), u, at, a.Now) }
+	c := curator.Catalog{Archive: reader}
+	return func(at string) (curator.Record, error) { return c.Record(t.Context(), u, at, a.Now) }
 }
 
 func stamp(o digest.Origin) string { return o.Date.UTC().Format(index.DateLayout) }
@@ -53,7 +53,7 @@ func TestTheRecordsOfAVersionAreShown(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for _, c := range []struct {
-		part                     replay.RecordPart
+		part                     curator.RecordPart
 		kind, header, head, lack string
 	}{
 		{got.Parts[0], "revisit", "WARC-Refers-To-Target-URI: " + page, "HTTP/1.1 200 OK\nContent-Type: text/html; charset=utf-8\nX-Second: yes\n", "X-First"},

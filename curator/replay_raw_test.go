@@ -1,4 +1,4 @@
-package replay
+package curator
 
 import (
 	"net/http"
@@ -76,7 +76,7 @@ func TestCapturesForTheEngine(t *testing.T) {
 		{"no timestamp", "2026id_/" + page, 404, "The archive has no capture", ""},
 		{"no URI", "20261121090000id_/nonsense", 400, "not a ticket", ""},
 	} {
-		got := get(p, "/raw/"+ticket+"/"+c.path)
+		got := replayGet(p, "/raw/"+ticket+"/"+c.path)
 		if got.Code != c.status || !strings.Contains(got.Body.String(), c.says) || got.Header().Get("X-Redirect-Status") != c.shows {
 			t.Errorf("%s: %d, shown %q: %s", c.what, got.Code, got.Header().Get("X-Redirect-Status"), got.Body)
 		}
@@ -89,7 +89,7 @@ func TestCapturesForTheEngine(t *testing.T) {
 			t.Errorf("%s: the policy is %q", c.what, policy)
 		}
 	}
-	if to := get(p, "/raw/"+ticket+"/"+page+"moved").Header().Get("X-Orig-Location"); to != "http://www.a.example/new?a=b" {
+	if to := replayGet(p, "/raw/"+ticket+"/"+page+"moved").Header().Get("X-Orig-Location"); to != "http://www.a.example/new?a=b" {
 		t.Errorf("the redirect leads to %q", to)
 	}
 }
@@ -101,7 +101,7 @@ func TestOnlyTheWorkerReadsCaptures(t *testing.T) {
 	w.add(w.Page("http://a.example/", htmlHead, "secret"), "text/html", 200)
 	p := w.player("", "maria")
 	good := "/raw/" + p.o.Tickets.Issue("maria", w.Now) + "/http://a.example/"
-	if got := get(p, good, "Sec-Fetch-Dest", "empty"); got.Code != 200 {
+	if got := replayGet(p, good, "Sec-Fetch-Dest", "empty"); got.Code != 200 {
 		t.Fatalf("the worker: %d %s", got.Code, got.Body)
 	}
 	for what, got := range map[string]struct {
@@ -116,12 +116,12 @@ func TestOnlyTheWorkerReadsCaptures(t *testing.T) {
 		"a ticket of somebody else":   {"/raw/" + NewTickets().Issue("maria", w.Now) + "/http://a.example/", nil},
 		"a ticket of a missing token": {"/raw/" + p.o.Tickets.Issue("jo", w.Now) + "/http://a.example/", nil},
 	} {
-		answer := get(p, got.path, got.header...)
+		answer := replayGet(p, got.path, got.header...)
 		if answer.Code != http.StatusForbidden || strings.Contains(answer.Body.String(), "secret") {
 			t.Errorf("%s: %d %s", what, answer.Code, answer.Body)
 		}
 	}
-	r := get(p, "/sw.js", "Service-Worker", "script")
+	r := replayGet(p, "/sw.js", "Service-Worker", "script")
 	if policy := r.Header().Get("Content-Security-Policy"); r.Code != 200 || !strings.HasPrefix(policy, "default-src 'self'") {
 		t.Errorf("our worker: %d, policy %q", r.Code, policy)
 	}
@@ -136,7 +136,7 @@ func TestLostFilesAreNamed(t *testing.T) {
 	p := w.player("", "maria")
 	ask := func() string {
 		t.Helper()
-		return get(p, "/raw/"+p.o.Tickets.Issue("maria", w.Now)+"/http://a.example/").Body.String()
+		return replayGet(p, "/raw/"+p.o.Tickets.Issue("maria", w.Now)+"/http://a.example/").Body.String()
 	}
 	file := filepath.Join(w.Dir, o.File+".open")
 	whole := archivetest.Read(t, file)

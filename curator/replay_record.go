@@ -1,7 +1,7 @@
 // This file shows the records of one archived version as the WARC file has them: their headers, and the heads of the
 // request and the response.
 
-package replay
+package curator
 
 import (
 	"bytes"

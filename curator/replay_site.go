@@ -1,4 +1,4 @@
-package replay
+package curator
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // Site says where browsers reach a player.
-type Site struct {
+type ReplaySite struct {
 	Listen string // address with a port; "" = there is no player
 	URL    string // address for browsers, if it is not the name of the dashboard with the player's port
 	TLS    bool   // the player serves over TLS
@@ -19,12 +19,12 @@ type Site struct {
 
 // Origin returns the origin of the player for a browser that reached the dashboard under a host name, with or without a
 // port. Without one, problem says for people what to do.
-func (s Site) Origin(host string) (origin, problem string) {
+func (s ReplaySite) Origin(host string) (origin, problem string) {
 	at, err := netip.ParseAddrPort(s.Listen)
 	switch {
 	case s.Listen == "" || err != nil:
 		return "", `Versions are not shown as pages: this daemon has no address for them. Set admin.replay_listen, for example to "127.0.0.1:8473", and restart it.`
-	case !HasEngine(s.Engine):
+	case !ReplayHasEngine(s.Engine):
 		return "", fmt.Sprintf("Versions are not shown as pages: the engine of ReplayWeb.page is not in %s. Install the package arcrawl-replay, or name its folder in admin.replay_assets.", s.Engine)
 	case s.URL != "":
 		return strings.TrimSuffix(s.URL, "/"), ""

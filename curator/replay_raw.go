@@ -1,4 +1,4 @@
-package replay
+package curator
 
 import (
 	"bytes"
@@ -70,7 +70,7 @@ func (p *Player) missing(to http.ResponseWriter, address string, err error) {
 func (p *Player) answer(
 	to http.ResponseWriter, from *http.Request, l *index.Library, address, stamp string,
 ) error {
-	c, head, body, err := open(from.Context(), l, address, stamp)
+	c, head, body, err := replayOpen(from.Context(), l, address, stamp)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ type shown struct {
 }
 
 // open opens the payload of the capture of a URI that is nearest to a timestamp, or the last one without a timestamp.
-func open(ctx context.Context, l *index.Library, address, stamp string) (index.Capture, shown, *index.Payload, error) {
+func replayOpen(ctx context.Context, l *index.Library, address, stamp string) (index.Capture, shown, *index.Payload, error) {
 	none := func(err error) (index.Capture, shown, *index.Payload, error) {
 		return index.Capture{}, shown{}, nil, err
 	}

@@ -1,6 +1,6 @@
 // This file lists the archived versions of a URI for the dashboard, and says where a browser can see them.
 
-package replay
+package curator
 
 import (
 	"context"
@@ -28,7 +28,7 @@ const maxListed = 1000
 type Catalog struct {
 	Archive *index.LiveReader // nil: there is no live index
 	Tickets Tickets
-	Site    Site
+	Site    ReplaySite
 }
 
 // List returns the versions of a URI, newest first.

@@ -1,4 +1,4 @@
-package replay
+package curator
 
 import (
 	"embed"
@@ -15,8 +15,8 @@ import (
 
 // files are the pages and scripts of the player: all that is ours.
 //
-//go:embed files
-var files embed.FS
+//go:embed player
+var replayFiles embed.FS
 
 // engineFile is the service worker of wabac.js in the folder of the engine.
 const engineFile = "sw.js"
@@ -44,7 +44,7 @@ type Player struct {
 func New(o Options) *Player { return &Player{o: o, reading: make(chan struct{}, maxAnswers)} }
 
 // HasEngine reports whether a folder has the engine.
-func HasEngine(folder string) bool {
+func ReplayHasEngine(folder string) bool {
 	info, err := os.Stat(filepath.Join(folder, engineFile))
 	return err == nil && info.Mode().IsRegular()
 }
@@ -64,21 +64,21 @@ func (p *Player) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 	isWorker := from.Header.Get("Service-Worker") == "script"
 	switch {
 	case path == "/sw.js" && query == "": // its query would configure the engine
-		p.page(to, "files/sw.js", "text/javascript", "default-src 'self'; script-src 'self' 'unsafe-eval'")
+		p.page(to, "player/sw.js", "text/javascript", "default-src 'self'; script-src 'self' 'unsafe-eval'")
 	case isWorker:
 		p.refuse(to, http.StatusForbidden, "only the player has a service worker here")
 	case path == "/engine/sw.js":
 		h.Set("Content-Type", "text/javascript; charset=utf-8")
 		http.ServeFile(to, from, filepath.Join(p.o.Engine, engineFile))
 	case path == "/open.js":
-		p.page(to, "files/open.js", "text/javascript", nothingAllowed)
+		p.page(to, "player/open.js", "text/javascript", nothingAllowed)
 	case path == "/open.css":
-		p.page(to, "files/open.css", "text/css", nothingAllowed)
+		p.page(to, "player/open.css", "text/css", nothingAllowed)
 	case strings.HasPrefix(path, "/open/") && from.Header.Get("Sec-Fetch-Dest") == "document":
 		// Without the dashboard's frame around it, an archived page could leave for another server.
 		p.refuse(to, http.StatusForbidden, "this page is shown only inside the dashboard; open the version there")
 	case strings.HasPrefix(path, "/open/"):
-		p.page(to, "files/open.html", "text/html", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'")
+		p.page(to, "player/open.html", "text/html", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'")
 	case strings.HasPrefix(path, "/raw/"):
 		p.raw(to, from, strings.TrimPrefix(from.URL.RequestURI(), "/raw/"))
 	default:
@@ -91,7 +91,7 @@ const nothingAllowed = "default-src 'none'; sandbox"
 
 // page serves one of our files.
 func (p *Player) page(to http.ResponseWriter, name, mime, policy string) {
-	text, err := files.ReadFile(name)
+	text, err := replayFiles.ReadFile(name)
 	if err != nil {
 		p.refuse(to, http.StatusNotFound, err.Error()) // cannot happen: the file is embedded
 		return

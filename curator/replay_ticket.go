@@ -1,4 +1,4 @@
-package replay
+package curator
 
 import (
 	"crypto/hmac"
