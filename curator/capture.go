@@ -10,7 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/curator/pack"
+
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -119,7 +119,7 @@ func (c *curation) findCapture(
 		if !embeds {
 			return nil
 		}
-		found, err := pack.Embeds(ctx, l, e, u)
+		found, err := Embeds(ctx, l, e, u)
 		for _, embed := range found[:min(len(found), maxURIs)] {
 			row.Embeds = append(row.Embeds, embed.String())
 		}

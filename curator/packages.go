@@ -7,7 +7,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/curator/pack"
+
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -20,10 +20,10 @@ func (c *curation) packRoutes() []admin.Route {
 			Serve: func(_ *admin.Window, _ *http.Request) (any, error) { return c.packs.List(), nil },
 		},
 		{
-			Method: "POST", Path: api.Base + "/packages", Needs: access.Curate, Body: pack.PackOrder{}, Answer: api.Package{},
+			Method: "POST", Path: api.Base + "/packages", Needs: access.Curate, Body: PackOrder{}, Answer: api.Package{},
 			Doc: "Makes a WACZ package in the background: of one version with what it shows, or of a collection and a period.",
 			Serve: func(_ *admin.Window, r *http.Request) (any, error) {
-				o, err := admin.Read[pack.PackOrder](r)
+				o, err := admin.Read[PackOrder](r)
 				if err != nil {
 					return nil, err
 				}
@@ -38,8 +38,8 @@ func (c *curation) packRoutes() []admin.Route {
 }
 
 // openPacks returns the store of packages.
-func (c *curation) openPacks() *pack.Store {
-	return pack.Open(pack.Options{
+func (c *curation) openPacks() *Store {
+	return Open(PackOptions{
 		Dir: c.o.Dir, Archive: c.catalog.Archive, Config: func() *config.Config { return c.o.Config().Config },
 		Hosts: func() (all []uri.Host) {
 			for _, v := range c.o.Frontier.Hosts(c.o.Now()) {

@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/curator/edit"
-	"github.com/arcrawl/arcrawl/curator/pack"
 
 	"github.com/arcrawl/arcrawl/daemon"
 )
@@ -44,7 +43,7 @@ type curation struct {
 	o        admin.Options // of the window
 	catalog  Catalog
 	captures *captureStore
-	packs    *pack.Store
+	packs    *Store
 }
 
 // extension returns what the wing adds to the API of its daemon.

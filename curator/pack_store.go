@@ -1,4 +1,4 @@
-package pack
+package curator
 
 import (
 	"context"
@@ -43,7 +43,7 @@ const (
 var ErrBusy = fmt.Errorf("%d packages wait already; try again when one is done", maxWaiting)
 
 // Options say how packages are made.
-type Options struct {
+type PackOptions struct {
 	Dir      string // folder of the state; "" makes no packages
 	Archive  *index.LiveReader
 	Config   func() *config.Config
@@ -56,11 +56,11 @@ type Options struct {
 
 // Store makes and keeps packages. Its methods are safe for concurrent use.
 type Store struct {
-	o   Options
+	o   PackOptions
 	dir string
 
-	mu      sync.Mutex // guards the fields below, and the packages
-	list    []*ordered // newest first
+	mu      sync.Mutex     // guards the fields below, and the packages
+	list    []*packOrdered // newest first
 	stop    context.CancelFunc
 	running sync.WaitGroup
 	working bool
@@ -68,13 +68,13 @@ type Store struct {
 }
 
 // ordered is a package that was ordered.
-type ordered struct {
+type packOrdered struct {
 	api.Package
 	choice choice
 }
 
 // Open returns a store with the packages of earlier runs. It removes what an earlier run did not finish.
-func Open(o Options) *Store {
+func Open(o PackOptions) *Store {
 	s := &Store{o: o, dir: filepath.Join(o.Dir, Folder)}
 	files, err := os.ReadDir(s.dir)
 	if o.Dir == "" || err != nil {
@@ -86,17 +86,17 @@ func Open(o Options) *Store {
 		case strings.HasPrefix(f.Name(), workPrefix):
 			_ = os.RemoveAll(filepath.Join(s.dir, f.Name())) // a folder that stays is not listed
 		case err == nil && strings.HasSuffix(f.Name(), ".wacz") && info.Mode().IsRegular():
-			s.list = append(s.list, &ordered{Package: api.Package{
+			s.list = append(s.list, &packOrdered{Package: api.Package{
 				Name: f.Name(), What: "made before the last restart", Ordered: info.ModTime().UTC(), State: done,
-				Size: info.Size(), Link: link(f.Name()), Node: o.Node,
+				Size: info.Size(), Link: packLink(f.Name()), Node: o.Node,
 			}})
 		}
 	}
-	slices.SortFunc(s.list, func(a, b *ordered) int { return b.Ordered.Compare(a.Ordered) })
+	slices.SortFunc(s.list, func(a, b *packOrdered) int { return b.Ordered.Compare(a.Ordered) })
 	return s
 }
 
-func link(name string) string { return api.Base + "/packages/" + url.PathEscape(name) }
+func packLink(name string) string { return api.Base + "/packages/" + url.PathEscape(name) }
 
 // List returns the packages, newest first.
 func (s *Store) List() api.Packages {
@@ -137,7 +137,7 @@ func (s *Store) Order(o PackOrder) (api.Package, error) {
 	if unfinished >= maxWaiting {
 		return api.Package{}, ErrBusy
 	}
-	p := &ordered{choice: c, Package: api.Package{
+	p := &packOrdered{choice: c, Package: api.Package{
 		Name: s.freeName(c, now), What: c.what, Ordered: now, State: waiting, Node: s.o.Node,
 	}}
 	s.list = slices.Insert(s.list, 0, p)
@@ -154,14 +154,14 @@ func (s *Store) freeName(c choice, now time.Time) string {
 			name = fmt.Sprintf("%s-%d.wacz", base, n)
 		}
 		_, err := os.Lstat(filepath.Join(s.dir, name))
-		if err != nil && !slices.ContainsFunc(s.list, func(p *ordered) bool { return p.Name == name }) {
+		if err != nil && !slices.ContainsFunc(s.list, func(p *packOrdered) bool { return p.Name == name }) {
 			return name
 		}
 	}
 }
 
 // change changes a package.
-func (s *Store) change(p *ordered, do func(p *api.Package)) {
+func (s *Store) change(p *packOrdered, do func(p *api.Package)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	do(&p.Package)
@@ -170,7 +170,7 @@ func (s *Store) change(p *ordered, do func(p *api.Package)) {
 // trim removes the oldest packages that are finished. The lock is held.
 func (s *Store) trim() {
 	kept := 0
-	s.list = slices.DeleteFunc(s.list, func(p *ordered) bool {
+	s.list = slices.DeleteFunc(s.list, func(p *packOrdered) bool {
 		if p.State != done && p.State != failed {
 			return false
 		}
@@ -185,7 +185,7 @@ func (s *Store) trim() {
 // ServeFile answers with the file of a package. It reports whether there is one.
 func (s *Store) ServeFile(to http.ResponseWriter, r *http.Request, name string) bool {
 	s.mu.Lock()
-	known := slices.ContainsFunc(s.list, func(p *ordered) bool { return p.Name == name && p.State == done })
+	known := slices.ContainsFunc(s.list, func(p *packOrdered) bool { return p.Name == name && p.State == done })
 	s.mu.Unlock()
 	if !known {
 		return false

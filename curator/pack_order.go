@@ -1,4 +1,4 @@
-package pack
+package curator
 
 // PackOrder chooses what a package holds: one version with what it shows, or the captures of a period.
 type PackOrder struct {

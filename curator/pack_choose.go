@@ -1,4 +1,4 @@
-package pack
+package curator
 
 import (
 	"bytes"
@@ -20,8 +20,8 @@ import (
 
 // The maximum number of embeds in a package that the choice itself does not have.
 const (
-	maxOutside = 5000 // of a period
-	maxShown   = 500  // of one version
+	maxOutside   = 5000 // of a period
+	packMaxShown = 500  // of one version
 )
 
 // choice selects the captures of a package.
@@ -160,7 +160,7 @@ func (g *gathering) run(ctx context.Context) error {
 	g.read, g.looked = map[string]bool{}, map[string]bool{}
 	limit := maxOutside
 	if g.choice.only.IsZero() {
-		limit = maxShown
+		limit = packMaxShown
 		e, err := g.l.NearestTo(g.choice.uri.String(), g.choice.at)
 		if err != nil {
 			return err

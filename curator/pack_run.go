@@ -1,4 +1,4 @@
-package pack
+package curator
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func (s *Store) start() {
 }
 
 // next returns the oldest package that waits, or nil.
-func (s *Store) next() *ordered {
+func (s *Store) next() *packOrdered {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := len(s.list) - 1; i >= 0 && !s.closed; i-- {
@@ -62,9 +62,9 @@ func (s *Store) Close() {
 }
 
 // finish records the result of a package.
-func (s *Store) finish(p *ordered, err error) {
+func (s *Store) finish(p *packOrdered, err error) {
 	s.change(p, func(p *api.Package) {
-		p.State, p.Link = done, link(p.Name)
+		p.State, p.Link = done, packLink(p.Name)
 		if err != nil {
 			p.State, p.Link, p.Problem = failed, "", sentence(err)
 		}
@@ -118,7 +118,7 @@ func missing(files []string) string {
 }
 
 // make makes one package.
-func (s *Store) make(ctx context.Context, p *ordered) (err error) {
+func (s *Store) make(ctx context.Context, p *packOrdered) (err error) {
 	if err := os.MkdirAll(s.dir, 0o750); err != nil {
 		return err
 	}

@@ -3,4 +3,4 @@
 //
 // Everything is bounded: the captures and bytes of a package, the packages that wait, and those that are kept. What is
 // too large is refused with the command that makes it.
-package pack
+package curator
