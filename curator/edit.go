@@ -8,58 +8,57 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
-	"github.com/arcrawl/arcrawl/curator/edit"
 )
 
 // editRoutes returns the requests that edit files of the configuration, whose texts may have cookies.
 func (c *curation) editRoutes() []admin.Route {
 	return []admin.Route{
 		{
-			Method: "GET", Path: api.Base + "/edit/files", Needs: access.Curate, Answer: edit.EditFiles{},
+			Method: "GET", Path: api.Base + "/edit/files", Needs: access.Curate, Answer: EditFiles{},
 			Doc:   "Returns the names of the host files.",
-			Serve: editing(func(w edit.Work, _ *http.Request) (any, error) { return w.List() }),
+			Serve: editing(func(w Work, _ *http.Request) (any, error) { return w.List() }),
 		},
 		{
-			Method: "GET", Path: api.Base + "/edit/file", Needs: access.Curate, Answer: edit.EditFile{},
+			Method: "GET", Path: api.Base + "/edit/file", Needs: access.Curate, Answer: EditFile{},
 			Doc: "Returns a file of the configuration as it is on disk. The main file needs the role operate.",
 			Params: []admin.Param{
 				{Name: "name", Kind: "string", Doc: "name of a host file, without folder; absent for the main file"},
 				{Name: "host", Kind: "string", Doc: "instead of a name: the file of this host, or a template if it has none"},
 			},
-			Serve: editing(func(w edit.Work, r *http.Request) (any, error) {
+			Serve: editing(func(w Work, r *http.Request) (any, error) {
 				return w.Open(r.FormValue("name"), r.FormValue("host"))
 			}),
 		},
 		{
 			Method: "POST", Path: api.Base + "/edit/plan", Asks: true, Heavy: true, Needs: access.Curate,
 			Doc:  "Returns the faults of a new text of a file, its difference, and its effect on the crawl. It writes nothing.",
-			Body: edit.EditOrder{}, Answer: edit.EditPlan{},
-			Serve: ordered(func(w edit.Work, o edit.EditOrder) (any, error) { return w.Plan(o) }),
+			Body: EditOrder{}, Answer: EditPlan{},
+			Serve: ordered(func(w Work, o EditOrder) (any, error) { return w.Plan(o) }),
 		},
 		{
 			Method: "POST", Path: api.Base + "/edit/save", Private: true, Heavy: true, Needs: access.Curate,
 			Doc:  "Writes a new text of a file, if the file is as it was and the text has no faults.",
-			Body: edit.EditOrder{}, Answer: edit.EditSaved{},
-			Serve: ordered(func(w edit.Work, o edit.EditOrder) (any, error) { return w.Save(o) }),
+			Body: EditOrder{}, Answer: EditSaved{},
+			Serve: ordered(func(w Work, o EditOrder) (any, error) { return w.Save(o) }),
 		},
 		{
 			Method: "POST", Path: api.Base + "/edit/many/plan", Asks: true, Heavy: true, Needs: access.Curate,
 			Doc:  "Returns what other settings in several host files would change. It writes nothing.",
-			Body: edit.ManyOrder{}, Answer: edit.ManyPlan{},
-			Serve: ordered(func(w edit.Work, o edit.ManyOrder) (any, error) { return w.PlanMany(o) }),
+			Body: ManyOrder{}, Answer: ManyPlan{},
+			Serve: ordered(func(w Work, o ManyOrder) (any, error) { return w.PlanMany(o) }),
 		},
 		{
 			Method: "POST", Path: api.Base + "/edit/many/save", Heavy: true, Needs: access.Curate,
 			Doc:  "Writes settings into several host files, if these are as they were and the result has no faults. The old files are stored for seeds/undo.",
-			Body: edit.ManyOrder{}, Answer: edit.ManyPlan{},
-			Serve: ordered(func(w edit.Work, o edit.ManyOrder) (any, error) { return w.SaveMany(o) }),
+			Body: ManyOrder{}, Answer: ManyPlan{},
+			Serve: ordered(func(w Work, o ManyOrder) (any, error) { return w.SaveMany(o) }),
 		},
 	}
 }
 
 // ordered returns the function that serves a request to plan or to write a change.
-func ordered[O any](do func(edit.Work, O) (any, error)) func(*admin.Window, *http.Request) (any, error) {
-	return editing(func(w edit.Work, r *http.Request) (any, error) {
+func ordered[O any](do func(Work, O) (any, error)) func(*admin.Window, *http.Request) (any, error) {
+	return editing(func(w Work, r *http.Request) (any, error) {
 		o, err := admin.Read[O](r)
 		if err != nil {
 			return nil, err
@@ -69,11 +68,11 @@ func ordered[O any](do func(edit.Work, O) (any, error)) func(*admin.Window, *htt
 }
 
 // editing returns the function that serves a request about a file.
-func editing(do func(edit.Work, *http.Request) (any, error)) func(*admin.Window, *http.Request) (any, error) {
+func editing(do func(Work, *http.Request) (any, error)) func(*admin.Window, *http.Request) (any, error) {
 	return func(w *admin.Window, r *http.Request) (any, error) {
 		o := w.Options()
 		effect := func(s whatif.Staged) (whatif.Plan, error) { return o.Crawler.Plan(s, o.Now()) }
-		return do(edit.Work{
+		return do(Work{
 			Config: o.Config().Config, Known: o.Config().Warnings, Effect: effect, Writing: w.WritingFiles(), Now: o.Now(),
 			Who: access.CallerOf(r.Context()),
 			Commit: func(what string, files ...string) api.Committed {

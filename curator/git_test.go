@@ -9,7 +9,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/curator/edit"
 )
 
 // initGit makes a folder a git repository, or skips the test.
@@ -30,10 +29,10 @@ func TestChangesInTheDashboardAreCommitted(t *testing.T) {
 	dir := hostFiles(t, map[string]string{"a": "title = \"A\"\n"})
 	w := newWorld(t, dir, withGit)
 	defer w.Close()
-	save := func(text string) edit.EditSaved {
+	save := func(text string) EditSaved {
 		t.Helper()
-		f := get[edit.EditFile](w, "/api/v1/edit/file?name=a.example.toml")
-		return post[edit.EditSaved](w, "/api/v1/edit/save", edit.EditOrder{Name: "a.example.toml", Digest: f.Digest, Text: text})
+		f := get[EditFile](w, "/api/v1/edit/file?name=a.example.toml")
+		return post[EditSaved](w, "/api/v1/edit/save", EditOrder{Name: "a.example.toml", Digest: f.Digest, Text: text})
 	}
 	s := save("title = \"B\"\n")
 	if !s.Saved || s.Committed.Commit != "" || !strings.Contains(s.Committed.Problem, "is not a git repository") {
@@ -43,7 +42,7 @@ func TestChangesInTheDashboardAreCommitted(t *testing.T) {
 	if s := save("title = \"C\"\n"); !s.Saved || s.Committed.Commit == "" || s.Committed.Problem != "" {
 		t.Errorf("with a repository the answer is %+v", s)
 	}
-	if p := post[edit.SeedPlan](w, "/api/v1/seeds/import", SeedList{Text: "uri\nhttps://b.example/\n"}); p.Committed.Commit == "" {
+	if p := post[SeedPlan](w, "/api/v1/seeds/import", SeedList{Text: "uri\nhttps://b.example/\n"}); p.Committed.Commit == "" {
 		t.Errorf("the import is %+v", p)
 	}
 	if u := post[SeedsUndone](w, "/api/v1/seeds/undo", nil); u.Committed.Commit == "" {
@@ -90,8 +89,8 @@ func TestNobodyWritesBetweenAChangeAndItsCommit(t *testing.T) {
 	}
 	w = newWorld(t, dir, withGit, look)
 	defer w.Close()
-	created := post[edit.EditSaved](w, "/api/v1/edit/save", edit.EditOrder{Name: "a.example.toml", Text: "title = \"A\"\n"})
-	imported := post[edit.SeedPlan](w, "/api/v1/seeds/import", SeedList{Text: "uri\nhttps://b.example/\n"})
+	created := post[EditSaved](w, "/api/v1/edit/save", EditOrder{Name: "a.example.toml", Text: "title = \"A\"\n"})
+	imported := post[SeedPlan](w, "/api/v1/seeds/import", SeedList{Text: "uri\nhttps://b.example/\n"})
 	undone := post[SeedsUndone](w, "/api/v1/seeds/undo", nil)
 	for _, c := range []api.Committed{created.Committed, imported.Committed, undone.Committed} {
 		if c.Commit == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/curator/edit"
+
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -22,15 +22,15 @@ func (c *curation) seedRoutes() []admin.Route {
 	return []admin.Route{
 		{
 			Method: "POST", Path: api.Base + "/seeds/plan", Asks: true, Heavy: true,
-			Body: SeedList{}, Answer: edit.SeedPlan{},
+			Body: SeedList{}, Answer: SeedPlan{},
 			Doc: "Returns what a list of seeds, CSV or plain text, would change in the host files: what is new, changed, known and faulty.",
-			Serve: admin.Served(func(_ *admin.Window, l SeedList) (edit.SeedPlan, error) {
+			Serve: admin.Served(func(_ *admin.Window, l SeedList) (SeedPlan, error) {
 				_, p, err := c.planSeeds(l)
 				return p, err
 			}),
 		},
 		{
-			Method: "POST", Path: api.Base + "/seeds/import", Needs: access.Curate, Body: SeedList{}, Answer: edit.SeedPlan{},
+			Method: "POST", Path: api.Base + "/seeds/import", Needs: access.Curate, Body: SeedList{}, Answer: SeedPlan{},
 			Doc: "Writes the seeds of a list into the host files, without its faulty lines. The old files are stored for seeds/undo.",
 			Serve: admin.Writing(func(_ *admin.Window, r *http.Request) (any, error) {
 				l, err := admin.Read[SeedList](r)
@@ -79,16 +79,16 @@ func (c *curation) seedRoutes() []admin.Route {
 }
 
 // seedFiles reads the files of the configuration.
-func (c *curation) seedFiles() (edit.Files, error) {
+func (c *curation) seedFiles() (Files, error) {
 	inForce := c.o.Config().Config
-	return edit.OpenFiles(inForce.Path, inForce.HostsDir)
+	return OpenFiles(inForce.Path, inForce.HostsDir)
 }
 
 // maxPlanned is the maximum number of new and changed seeds in an answer.
 const maxPlanned = 1000
 
 // planSeeds compares a list with the host files. It returns these files too.
-func (c *curation) planSeeds(l SeedList) (f edit.Files, p edit.SeedPlan, err error) {
+func (c *curation) planSeeds(l SeedList) (f Files, p SeedPlan, err error) {
 	if f, err = c.seedFiles(); err != nil {
 		return f, p, err
 	}
@@ -101,7 +101,7 @@ func (c *curation) planSeeds(l SeedList) (f edit.Files, p edit.SeedPlan, err err
 
 // undoSeeds restores the host files as they were before the last import. It returns their folder too. The caller holds
 // [admin.Window.WritingFiles].
-func (c *curation) undoSeeds() (u edit.Undoable, dir string, err error) {
+func (c *curation) undoSeeds() (u Undoable, dir string, err error) {
 	f, err := c.seedFiles()
 	if err != nil {
 		return u, "", err
@@ -114,7 +114,7 @@ func (c *curation) undoSeeds() (u edit.Undoable, dir string, err error) {
 
 // importSeeds writes the host files that a list changes. It returns their folder and names too. The caller holds
 // [admin.Window.WritingFiles].
-func (c *curation) importSeeds(l SeedList, who string) (p edit.SeedPlan, dir string, names []string, err error) {
+func (c *curation) importSeeds(l SeedList, who string) (p SeedPlan, dir string, names []string, err error) {
 	f, p, err := c.planSeeds(l)
 	switch {
 	case err != nil:

@@ -10,7 +10,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/audit"
-	"github.com/arcrawl/arcrawl/curator/edit"
 )
 
 // TestSeedListsAreImportedThroughTheAPI plans, imports, exports and undoes a list.
@@ -21,14 +20,14 @@ func TestSeedListsAreImportedThroughTheAPI(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.Close()
 		list := SeedList{Text: "uri,label\nhttps://a.example/,papers\nhttps://,\nhttp://news.example/,\n"}
-		p := post[edit.SeedPlan](w, "/api/v1/seeds/plan", list)
+		p := post[SeedPlan](w, "/api/v1/seeds/plan", list)
 		if p.New != 1 || p.Known != 1 || p.Faulty != 1 || p.Faults[0].Line != 3 || p.Seeds[0].About.Labels[0] != "papers" {
 			t.Fatalf("the plan is %+v", p)
 		}
 		if _, err := os.Stat(w.Path("hosts.d")); err == nil {
 			t.Error("a plan wrote files")
 		}
-		post[edit.SeedPlan](w, "/api/v1/seeds/import", list)
+		post[SeedPlan](w, "/api/v1/seeds/import", list)
 		if text, err := os.ReadFile(w.Path("hosts.d/a.example.toml")); err != nil || !strings.Contains(string(text), `labels = ["papers"]`) {
 			t.Errorf("the host file: %v\n%s", err, text)
 		}
@@ -58,7 +57,7 @@ func TestAnUndoWaitsForOtherWritersOfHostFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.Close()
-		post[edit.SeedPlan](w, "/api/v1/seeds/import", SeedList{Text: "https://a.example/\n"})
+		post[SeedPlan](w, "/api/v1/seeds/import", SeedList{Text: "https://a.example/\n"})
 		file := w.Path("hosts.d/a.example.toml")
 		w.window.WritingFiles().Lock()
 		undone := make(chan SeedsUndone)
@@ -84,8 +83,8 @@ func TestTheDashboardAndTheListHaveOneMaximum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("file.size > %de6", edit.MaxListSize/1_000_000)
-	if !strings.Contains(string(page), want) || admin.MaxBody < 2*edit.MaxListSize {
+	want := fmt.Sprintf("file.size > %de6", MaxListSize/1_000_000)
+	if !strings.Contains(string(page), want) || admin.MaxBody < 2*MaxListSize {
 		t.Errorf("import.js has no %q, or a body of %d bytes is too small", want, admin.MaxBody)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/curator/edit"
 
 	"github.com/arcrawl/arcrawl/daemon"
 )
@@ -32,7 +31,7 @@ func Wing() daemon.Wing {
 }
 
 // Commands returns the commands of curators.
-func Commands(now func() time.Time) []*cobra.Command { return edit.Commands(now) }
+func Commands(now func() time.Time) []*cobra.Command { return EditCommands(now) }
 
 // HasEngine reports whether a folder has an engine that shows archived versions as pages.
 func HasEngine(folder string) bool { return ReplayHasEngine(folder) }

@@ -32,6 +32,7 @@ var hubs = []string{"cmd/arcrawl", "daemon"}
 var composing = map[string]string{
 	"admin":   "it answers every request of the API, and each answer is made by the package that knows it",
 	"archive": "its commands call each library for archives, and its keeper each part of a crawl that has files",
+	"curator": "each of its pages and commands is about another part: the archive, the configuration, the frontier",
 	"crawler": "the walk of a URI calls each part of the crawl in turn",
 	"config":  "it fills the options of every package that has settings",
 }

@@ -18,7 +18,7 @@ var (
 		"crawler/run.go",
 		"archive/",
 		"cluster/",
-		"curator/pack/run.go",
+		"curator/pack_run.go",
 		"crawllog/stats/read.go",
 		"lab/sim/workers.go", "daemon/background.go", "render/",
 		"cmd/arcrawl/",

@@ -1,4 +1,4 @@
-package edit
+package curator
 
 import (
 	"fmt"
@@ -61,7 +61,7 @@ func (w Work) fields(name, text string) []EditField {
 			}
 		}
 		if f.Set {
-			f.Value = shown(doc.Value(schema.Path("").Key(k.Name)))
+			f.Value = editShown(doc.Value(schema.Path("").Key(k.Name)))
 		}
 		out = append(out, f)
 	}
@@ -81,14 +81,14 @@ func keysOf(names []string) []config.Key {
 }
 
 // shown returns a value as people write it into a form.
-func shown(v any) string {
+func editShown(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
 	case []any:
 		lines := make([]string, len(v))
 		for i, e := range v {
-			lines[i] = shown(e)
+			lines[i] = editShown(e)
 		}
 		return strings.Join(lines, "\n")
 	case time.Time:

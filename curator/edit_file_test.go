@@ -1,4 +1,4 @@
-package edit
+package curator
 
 import (
 	"bytes"
@@ -44,7 +44,7 @@ func newWork(t *testing.T, others ...string) Work {
 	for i := 0; i < len(others); i += 2 {
 		hosts[others[i]] = others[i+1]
 	}
-	path := written(t, mainText, hosts)
+	path := editWritten(t, mainText, hosts)
 	c, err := config.Load(path)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package edit
+package curator
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package edit
+package curator
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 // Bounds of a list.
 const (
 	MaxListSize   = 20_000_000 // bytes; also of a list in the dashboard
-	maxLines      = 1_000_000  // entries
+	editMaxLines  = 1_000_000  // entries
 	maxSeedFaults = 1000       // faults that are listed; all are counted
 )
 
@@ -138,10 +138,10 @@ func (l *seedList) readLines(text string) {
 
 // add adds an entry, and reports whether there may be more.
 func (l *seedList) add(e seedEntry) bool {
-	if len(l.Entries) >= maxLines {
+	if len(l.Entries) >= editMaxLines {
 		l.fault(ListFault{
 			Line: e.Line, Column: 1, Problem: "the list is too long",
-			Remedy: fmt.Sprintf("divide it; maximum: %d lines", maxLines),
+			Remedy: fmt.Sprintf("divide it; maximum: %d lines", editMaxLines),
 		})
 		return false
 	}

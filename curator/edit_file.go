@@ -7,7 +7,7 @@
 // [Files.Plan] compares a list of seeds, CSV or plain text, with the configuration: the result has what is new,
 // changed, known and faulty, and the new texts of the host files. [Files.Write] writes them, after the old texts are
 // stored for [Files.Undo].
-package edit
+package curator
 
 import (
 	"errors"
@@ -61,7 +61,7 @@ func (f file) digest() string {
 	if !f.exists {
 		return ""
 	}
-	return digest(f.text)
+	return textDigest(f.text)
 }
 
 // open reads a file. It refuses names that lead elsewhere.

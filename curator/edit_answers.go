@@ -1,6 +1,6 @@
 // This file has the orders and the answers of the requests that change files, named as in the openapi.json of the wing.
 
-package edit
+package curator
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package edit
+package curator
 
 import (
 	"bytes"
@@ -36,8 +36,8 @@ type Change struct {
 	After  string  `json:"after"`
 }
 
-// digest returns the digest of a text.
-func digest(text []byte) string {
+// textDigest returns the digest of a text.
+func textDigest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
@@ -52,7 +52,7 @@ func (f Files) Write(texts map[string][]byte, what string, now time.Time) error 
 		if existed != (err == nil) || err != nil && !errors.Is(err, fs.ErrNotExist) || !bytes.Equal(old, is) {
 			return fmt.Errorf("%s was changed by somebody else meanwhile; nothing was written; repeat", filepath.Join(f.Dir, name))
 		}
-		c := Change{Name: name, After: digest(texts[name])}
+		c := Change{Name: name, After: textDigest(texts[name])}
 		if existed {
 			text := string(old)
 			c.Before = &text
@@ -123,7 +123,7 @@ func (f Files) Undo() (Undoable, error) {
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return u, err
-		case is && digest(text) == c.After:
+		case is && textDigest(text) == c.After:
 			restore = append(restore, c)
 		case is == (c.Before != nil) && (!is || string(text) == *c.Before): // not written, or restored before
 		default:

@@ -1,4 +1,4 @@
-package edit
+package curator
 
 import (
 	"bytes"
@@ -140,7 +140,7 @@ func (w Work) put(text []byte, s ManySetting) ([]byte, error) {
 	before, _ := doc.Value(schema.Path("").Key(s.Key)).([]any)
 	all := make([]string, 0, len(before))
 	for _, e := range before {
-		all = append(all, shown(e))
+		all = append(all, editShown(e))
 	}
 	after := slices.Clone(all)
 	for _, e := range linesOf(s.Value) {
