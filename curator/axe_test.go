@@ -18,7 +18,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -26,7 +25,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // hostileTitle has a script, marks that change the direction of text, and many characters.
@@ -36,20 +34,11 @@ var hostileTitle = "<script>document.title='taken'</script>\u202Eevil\u2066 " + 
 // revisit, and two pictures. It returns what finds them.
 func hostileVersions(t *testing.T) (*index.LiveReader, []string) {
 	t.Helper()
-	a := archivetest.New(t)
-	live, err := index.OpenLive(t.Context(), a.Dir, nil, func(warc.Finding) error { return nil })
-	archivetest.Must(t, err)
-	reader := index.NewLiveReader(live)
-	t.Cleanup(func() { _, _ = reader.Close(), live.Close() })
+	a := newArchived(t)
 	var stamps []string
 	add := func(o digest.Origin, mime string) digest.Origin {
-		stamp := o.Date.UTC().Format(index.DateLayout)
-		archivetest.Must(t, live.Add(index.Entry{
-			Key: uri.ReplayKey(o.URI), Timestamp: stamp, URL: o.URI, MIME: mime, Status: "200",
-			Digest: o.Payload.String(), Length: o.Length, Offset: o.Offset, Filename: o.File,
-		}))
-		stamps = append(stamps, stamp)
-		return o
+		stamps = append(stamps, stamp(o))
+		return a.add(o, mime, http.StatusOK)
 	}
 	head := archivetest.HTMLHead + "\r\nX-Hostile: \u202E<img src=//evil.example/x onerror=\"document.title='taken'\">\x00\xff"
 	text := func(n string) string {
@@ -58,7 +47,7 @@ func hostileVersions(t *testing.T) (*index.LiveReader, []string) {
 	first := add(a.Page("http://news.example/", head, text("one")), "text/html")
 	add(a.Page("http://news.example/", head, text("two")), "text/html")
 	add(a.Revisit("http://news.example/", head, first), index.RevisitMIME)
-	return reader, stamps
+	return a.reader, stamps
 }
 
 // everyPage crawls a day of news with hostile titles and returns the answers of the API for every page, and the

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
-
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -115,11 +113,11 @@ func (c *curation) findCapture(
 			row.Why = ""
 		}
 		row.State = "archived"
-		row.View = "/#/view?u=" + url.QueryEscape(e.URL) + "&at=" + e.Timestamp
+		row.View = versionOf(e, false).Links.View
 		if !embeds {
 			return nil
 		}
-		found, err := Embeds(ctx, l, e, u)
+		found, err := embedsOf(ctx, l, e, u)
 		for _, embed := range found[:min(len(found), maxURIs)] {
 			row.Embeds = append(row.Embeds, embed.String())
 		}

@@ -19,7 +19,7 @@ import (
 )
 
 // Commands returns the commands that edit files of the configuration.
-func EditCommands(now func() time.Time) []*cobra.Command {
+func Commands(now func() time.Time) []*cobra.Command {
 	return cli.In(cli.Curator, newSeeds(now), newHost(now))
 }
 

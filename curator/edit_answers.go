@@ -92,9 +92,9 @@ type EditSaved struct {
 
 // How a setting of several files is changed.
 const (
-	ManySet    = "set"    // to the value; an empty one removes the setting
-	ManyAdd    = "add"    // the elements of the value to a list
-	ManyRemove = "remove" // the elements of the value from a list
+	manySet    = "set"    // to the value; an empty one removes the setting
+	manyAdd    = "add"    // the elements of the value to a list
+	manyRemove = "remove" // the elements of the value from a list
 )
 
 // ManyOrder changes settings in several host files.

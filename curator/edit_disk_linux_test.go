@@ -13,7 +13,7 @@ import (
 // that is read-only.
 func TestAFullDiskAndAFolderThatMayNotBeWrittenLoseNothing(t *testing.T) {
 	t.Parallel()
-	w := newWork(t)
+	w := newEditor(t)
 	dir := w.Config.HostsDir
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
 		t.Skipf("this test mounts a small file system, which this user may not do: %v", err)

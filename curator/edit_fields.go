@@ -33,7 +33,7 @@ const (
 
 // fields returns the settings of the form with their values in a text. The main file, and a text that is not TOML, have
 // no form.
-func (w Work) fields(name, text string) []EditField {
+func (w editor) fields(name, text string) []EditField {
 	out := []EditField{}
 	if name == "" {
 		return out
@@ -61,7 +61,7 @@ func (w Work) fields(name, text string) []EditField {
 			}
 		}
 		if f.Set {
-			f.Value = editShown(doc.Value(schema.Path("").Key(k.Name)))
+			f.Value = formValue(doc.Value(schema.Path("").Key(k.Name)))
 		}
 		out = append(out, f)
 	}
@@ -80,15 +80,15 @@ func keysOf(names []string) []config.Key {
 	return out
 }
 
-// shown returns a value as people write it into a form.
-func editShown(v any) string {
+// formValue returns a value as people write it into a form.
+func formValue(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
 	case []any:
 		lines := make([]string, len(v))
 		for i, e := range v {
-			lines[i] = editShown(e)
+			lines[i] = formValue(e)
 		}
 		return strings.Join(lines, "\n")
 	case time.Time:

@@ -1,12 +1,3 @@
-// Package edit changes files of the configuration: one file in a browser, or many by a list of seeds.
-//
-// [Work.Open] returns a file as it is on disk. [Work.Plan] sets settings in its text, checks it, and returns the change
-// of the file and of the crawl. [Work.Save] writes it. A file that somebody else has changed in between is never
-// written: the answer has both texts.
-//
-// [Files.Plan] compares a list of seeds, CSV or plain text, with the configuration: the result has what is new,
-// changed, known and faulty, and the new texts of the host files. [Files.Write] writes them, after the old texts are
-// stored for [Files.Undo].
 package curator
 
 import (
@@ -36,8 +27,8 @@ const maxText = 1 << 20
 // errRole says that only operators edit the main file.
 var errRole = errors.New("the main file needs the role operate")
 
-// Work edits the files of a configuration.
-type Work struct {
+// editor edits the files of a configuration.
+type editor struct {
 	Config  *config.Config                           // in force
 	Known   []config.Fault                           // warnings about it
 	Effect  func(whatif.Staged) (whatif.Plan, error) // of other texts
@@ -65,7 +56,7 @@ func (f file) digest() string {
 }
 
 // open reads a file. It refuses names that lead elsewhere.
-func (w Work) open(name string) (file, error) {
+func (w editor) open(name string) (file, error) {
 	f := file{name: name, path: w.Config.Path}
 	if name == "" {
 		if w.Who.Role < access.Operate {
@@ -99,7 +90,7 @@ func (w Work) open(name string) (file, error) {
 }
 
 // List returns the names of the host files.
-func (w Work) List() (EditFiles, error) {
+func (w editor) List() (EditFiles, error) {
 	out := EditFiles{Main: w.Config.Path, Dir: w.Config.HostsDir, Files: []EditName{}, Fields: w.shared()}
 	entries, err := os.ReadDir(w.Config.HostsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +112,7 @@ func (w Work) List() (EditFiles, error) {
 }
 
 // Open returns a file by its name, or the file of a host. A host without a file has a template.
-func (w Work) Open(name, host string) (EditFile, error) {
+func (w editor) Open(name, host string) (EditFile, error) {
 	template := ""
 	if host != "" {
 		h, problem, remedy := schema.ParseHost(host)
@@ -152,7 +143,7 @@ func (w Work) Open(name, host string) (EditFile, error) {
 }
 
 // hostOf returns the host of a file.
-func (w Work) hostOf(name, text string) uri.Host {
+func (w editor) hostOf(name, text string) uri.Host {
 	if name == "" {
 		return ""
 	}
@@ -169,7 +160,7 @@ func (w Work) hostOf(name, text string) uri.Host {
 }
 
 // staged returns the texts of the configuration in force with other texts of files. A nil text removes the file.
-func (w Work) staged(changed map[string][]byte) whatif.Staged {
+func (w editor) staged(changed map[string][]byte) whatif.Staged {
 	all := w.Config.Texts()
 	maps.Copy(all, changed)
 	maps.DeleteFunc(all, func(_ string, text []byte) bool { return text == nil })
@@ -179,7 +170,7 @@ func (w Work) staged(changed map[string][]byte) whatif.Staged {
 }
 
 // planOf returns an effect without the warnings that are in force already, unless they are about files that change.
-func (w Work) planOf(effect whatif.Plan, files ...string) *whatif.Plan {
+func (w editor) planOf(effect whatif.Plan, files ...string) *whatif.Plan {
 	effect.Warnings = slices.DeleteFunc(slices.Clone(effect.Warnings), func(f config.Fault) bool {
 		return !slices.Contains(files, filepath.Base(f.File)) && slices.Contains(w.Known, f)
 	})

@@ -38,13 +38,13 @@ uris = [
 `
 
 // newWork returns the work on a configuration with the file of one host, and the files of others.
-func newWork(t *testing.T, others ...string) Work {
+func newEditor(t *testing.T, others ...string) editor {
 	t.Helper()
 	hosts := map[string]string{news: newsText}
 	for i := 0; i < len(others); i += 2 {
 		hosts[others[i]] = others[i+1]
 	}
-	path := editWritten(t, mainText, hosts)
+	path := written(t, mainText, hosts)
 	c, err := config.Load(path)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func newWork(t *testing.T, others ...string) Work {
 		}
 		return whatif.Plan{}, err
 	}
-	return Work{
+	return editor{
 		Config: c, Effect: effect, Writing: &sync.Mutex{}, Who: access.Caller{Name: "maria", Role: access.Operate},
 		Now: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC),
 	}
@@ -67,7 +67,7 @@ func newWork(t *testing.T, others ...string) Work {
 const news = "news.example.toml"
 
 // onDisk returns the text of a file in the folder of the host files.
-func (w Work) onDisk(name string) string {
+func (w editor) onDisk(name string) string {
 	text, err := os.ReadFile(filepath.Join(w.Config.HostsDir, name))
 	if err != nil {
 		return "no file"
@@ -76,7 +76,7 @@ func (w Work) onDisk(name string) string {
 }
 
 // opened returns an order with the text of a file as it is.
-func opened(t *testing.T, w Work, name string) EditOrder {
+func opened(t *testing.T, w editor, name string) EditOrder {
 	t.Helper()
 	f, err := w.Open(name, "")
 	if err != nil {
@@ -88,7 +88,7 @@ func opened(t *testing.T, w Work, name string) EditOrder {
 // TestTheFormChangesSettingsAndKeepsTheRest sets, changes and removes settings of each kind.
 func TestTheFormChangesSettingsAndKeepsTheRest(t *testing.T) {
 	t.Parallel()
-	w := newWork(t)
+	w := newEditor(t)
 	f, err := w.Open("", "NEWS.example")
 	if err != nil || f.Name != news || len(f.Fields) != len(formKeys) || f.Host != "news.example" {
 		t.Fatalf("opened %+v, %v", f, err)
@@ -153,7 +153,7 @@ func TestFaultsAreNamedAndNothingIsWritten(t *testing.T) {
 		"a key of another one": {newsText, map[string]string{"operator.name": "x"}, `operator.name: "operator.name" is not a setting of the form`},
 		"comments in a list":   {"labels = [ # why\n'a']\n" + newsText[strings.Index(newsText, "\n[seeds]"):], map[string]string{"labels": "b"}, "edit it by hand"},
 	} {
-		w := newWork(t)
+		w := newEditor(t)
 		o := opened(t, w, news)
 		o.Text, o.Settings = c.text, c.settings
 		p, err := w.Plan(o)
@@ -174,7 +174,7 @@ func TestFaultsAreNamedAndNothingIsWritten(t *testing.T) {
 // TestTwoEditorsLoseNothing changes and removes the file while somebody edits it.
 func TestTwoEditorsLoseNothing(t *testing.T) {
 	t.Parallel()
-	w := newWork(t)
+	w := newEditor(t)
 	path := filepath.Join(w.Config.HostsDir, news)
 	mine := opened(t, w, news)
 	mine.Text += "# mine\n"
@@ -218,7 +218,7 @@ func TestTwoEditorsLoseNothing(t *testing.T) {
 // TestFilesAreAddedAndMovedAside adds the file of a new host, and removes it twice.
 func TestFilesAreAddedAndMovedAside(t *testing.T) {
 	t.Parallel()
-	w := newWork(t)
+	w := newEditor(t)
 	if err := os.Chmod(w.Config.HostsDir, 0o2770); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestFilesAreAddedAndMovedAside(t *testing.T) {
 // TestNoSaveChoosesAProgram saves a main file that names a program, over the network and through the socket.
 func TestNoSaveChoosesAProgram(t *testing.T) {
 	t.Parallel()
-	w := newWork(t)
+	w := newEditor(t)
 	w.Who.Way = access.ByToken
 	o := opened(t, w, "")
 	o.Text += "[warc]\nsealed_command = \"/bin/true\"\n"
@@ -273,7 +273,7 @@ func TestNoSaveChoosesAProgram(t *testing.T) {
 // TestStrangeFilesAreRefused opens names that lead elsewhere, and files that a browser cannot edit without loss.
 func TestStrangeFilesAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newWork(t)
+	w := newEditor(t)
 	dir := w.Config.HostsDir
 	for name, text := range map[string]string{"latin.toml": "title = \"caf\xe9\"\n", "large.toml": strings.Repeat("# x\n", 300_000)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o640); err != nil {
@@ -318,7 +318,7 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 // TestLineEndsStay saves a file with the line ends of Windows.
 func TestLineEndsStay(t *testing.T) {
 	t.Parallel()
-	w := newWork(t)
+	w := newEditor(t)
 	text := strings.ReplaceAll(newsText, "\n", "\r\n")
 	if err := os.WriteFile(filepath.Join(w.Config.HostsDir, news), []byte(text), 0o640); err != nil {
 		t.Fatal(err)
@@ -333,7 +333,7 @@ func TestLineEndsStay(t *testing.T) {
 // TestOperatorsEditTheMainFile changes the main file, and tries a change that would stop the crawl.
 func TestOperatorsEditTheMainFile(t *testing.T) {
 	t.Parallel()
-	w := newWork(t)
+	w := newEditor(t)
 	o := opened(t, w, "")
 	o.Text = strings.Replace(o.Text, `"3s"`, `"4s"`, 1)
 	if done, err := w.Save(o); err != nil || done.Added != 1 || done.Removed != 1 {
@@ -353,7 +353,7 @@ func TestOperatorsEditTheMainFile(t *testing.T) {
 // TestFilesThatCannotBeWrittenStay saves into a folder that may not be written, and explains a full disk.
 func TestFilesThatCannotBeWrittenStay(t *testing.T) {
 	t.Parallel()
-	w := newWork(t)
+	w := newEditor(t)
 	o := opened(t, w, news)
 	o.Text += "# more\n"
 	if os.Geteuid() != 0 {

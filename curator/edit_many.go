@@ -28,7 +28,7 @@ const (
 var ofOneSite = []string{"title", "seeds.uris", "feeds.uris", "feeds.sitemaps", "scope.prefixes"}
 
 // shared returns the settings of the form that several files can get at once.
-func (w Work) shared() []EditField {
+func (w editor) shared() []EditField {
 	all := w.fields("new.toml", "")
 	return slices.DeleteFunc(all, func(f EditField) bool { return slices.Contains(ofOneSite, f.Key) })
 }
@@ -40,12 +40,12 @@ type changed struct {
 }
 
 // PlanMany returns the change of several files, its faults and its effect on the crawl. It writes nothing.
-func (w Work) PlanMany(o ManyOrder) (ManyPlan, error) {
+func (w editor) PlanMany(o ManyOrder) (ManyPlan, error) {
 	p, _, err := w.planMany(o)
 	return p, err
 }
 
-func (w Work) planMany(o ManyOrder) (p ManyPlan, texts []changed, err error) {
+func (w editor) planMany(o ManyOrder) (p ManyPlan, texts []changed, err error) {
 	p = ManyPlan{Diffs: []ManyDiff{}, Left: []ManyLeft{}, Faults: []config.Fault{}}
 	switch {
 	case len(o.Files) == 0:
@@ -90,7 +90,7 @@ func (w Work) planMany(o ManyOrder) (p ManyPlan, texts []changed, err error) {
 }
 
 // effectOfMany adds the differences of files, their faults and their effect to a plan.
-func (w Work) effectOfMany(p *ManyPlan, texts []changed) error {
+func (w editor) effectOfMany(p *ManyPlan, texts []changed) error {
 	if len(texts) == 0 {
 		return nil
 	}
@@ -121,16 +121,16 @@ func (w Work) effectOfMany(p *ManyPlan, texts []changed) error {
 }
 
 // put returns a text with another value of a setting that several files can have.
-func (w Work) put(text []byte, s ManySetting) ([]byte, error) {
+func (w editor) put(text []byte, s ManySetting) ([]byte, error) {
 	fields := w.shared()
 	i := slices.IndexFunc(fields, func(f EditField) bool { return f.Key == s.Key })
 	if i < 0 {
 		return nil, admin.Fault("this is not a setting that several files get at once; edit the file of each host")
 	}
-	if s.How == ManySet {
+	if s.How == manySet {
 		return set(text, s.Key, s.Value)
 	}
-	if fields[i].Kind != kindLines || s.Key == "note" || s.How != ManyAdd && s.How != ManyRemove {
+	if fields[i].Kind != kindLines || s.Key == "note" || s.How != manyAdd && s.How != manyRemove {
 		return nil, admin.Fault("it is no list, so nothing is added or removed; set its value")
 	}
 	doc := schema.Parse(text, "the file")
@@ -140,12 +140,12 @@ func (w Work) put(text []byte, s ManySetting) ([]byte, error) {
 	before, _ := doc.Value(schema.Path("").Key(s.Key)).([]any)
 	all := make([]string, 0, len(before))
 	for _, e := range before {
-		all = append(all, editShown(e))
+		all = append(all, formValue(e))
 	}
 	after := slices.Clone(all)
 	for _, e := range linesOf(s.Value) {
-		after = slices.DeleteFunc(after, func(x string) bool { return x == e && s.How == ManyRemove })
-		if s.How == ManyAdd && !slices.Contains(after, e) {
+		after = slices.DeleteFunc(after, func(x string) bool { return x == e && s.How == manyRemove })
+		if s.How == manyAdd && !slices.Contains(after, e) {
 			after = append(after, e)
 		}
 	}
@@ -158,9 +158,9 @@ func (w Work) put(text []byte, s ManySetting) ([]byte, error) {
 	return setKey(text, s.Key, listOf(after))
 }
 
-// SaveMany writes what [Work.PlanMany] shows, unless one of the files is not as it was, or a new text has faults: then
-// nothing is written. The old texts are stored, so that undoing the last import of seeds restores them.
-func (w Work) SaveMany(o ManyOrder) (ManyPlan, error) {
+// SaveMany writes what [editor.PlanMany] shows, unless one of the files is not as it was, or a new text has faults:
+// then nothing is written. The old texts are stored, so that undoing the last import of seeds restores them.
+func (w editor) SaveMany(o ManyOrder) (ManyPlan, error) {
 	w.Writing.Lock()
 	defer w.Writing.Unlock()
 	p, texts, err := w.planMany(o)
@@ -174,7 +174,7 @@ func (w Work) SaveMany(o ManyOrder) (ManyPlan, error) {
 	case len(texts) == 0:
 		return p, admin.Fault("no host file would change; nothing was written")
 	}
-	files := Files{Path: w.Config.Path, Dir: w.Config.HostsDir, Texts: map[string][]byte{}}
+	files := configFiles{Path: w.Config.Path, Dir: w.Config.HostsDir, Texts: map[string][]byte{}}
 	to := make(map[string][]byte, len(texts))
 	var paths, keys []string
 	for _, c := range texts {

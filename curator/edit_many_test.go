@@ -11,9 +11,9 @@ import (
 
 // newWorkOnThree returns the work on three host files: one with comments in its list of labels, one with the line ends
 // of Windows.
-func newWorkOnThree(t *testing.T) Work {
+func newEditorOfThree(t *testing.T) editor {
 	t.Helper()
-	return newWork(t, "blog.example.toml", "# by jan\r\nlabels = [\"blogs\"]\r\n[politeness]\r\nmin_delay = \"4s\" # slow\r\n",
+	return newEditor(t, "blog.example.toml", "# by jan\r\nlabels = [\"blogs\"]\r\n[politeness]\r\nmin_delay = \"4s\" # slow\r\n",
 		"radio.example.toml", "labels = [ # of the radio\n  \"radio\",\n]\n")
 }
 
@@ -22,7 +22,7 @@ var allThree = []string{news, "radio.example.toml", "blog.example.toml", "blog.e
 // TestSeveralFilesChangeAtOnce adds a label, replaces a delay and removes the delay again, saves and undoes it.
 func TestSeveralFilesChangeAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorkOnThree(t)
+	w := newEditorOfThree(t)
 	before := w.onDisk("blog.example.toml")
 	var committed []string
 	w.Commit = func(what string, files ...string) api.Committed {
@@ -30,8 +30,8 @@ func TestSeveralFilesChangeAtOnce(t *testing.T) {
 		return api.Committed{Commit: "abc"}
 	}
 	o := ManyOrder{Files: allThree, Settings: []ManySetting{
-		{Key: "labels", How: ManyAdd, Value: "press\nelections"},
-		{Key: "politeness.min_delay", How: ManySet, Value: "9s"},
+		{Key: "labels", How: manyAdd, Value: "press\nelections"},
+		{Key: "politeness.min_delay", How: manySet, Value: "9s"},
 	}}
 	p, err := w.PlanMany(o)
 	if err != nil || p.Files != 2 || len(p.Faults) > 0 || p.Plan == nil || p.Saved || len(p.Diffs) != 2 {
@@ -67,7 +67,7 @@ func TestSeveralFilesChangeAtOnce(t *testing.T) {
 	if _, err := w.SaveMany(o); err == nil {
 		t.Error("a plan was saved twice")
 	}
-	f, err := OpenFiles(w.Config.Path, w.Config.HostsDir)
+	f, err := openConfigFiles(w.Config.Path, w.Config.HostsDir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestSeveralFilesChangeAtOnce(t *testing.T) {
 		t.Errorf("undone %+v, %v: %q", u, err, w.onDisk("blog.example.toml"))
 	}
 	o = ManyOrder{Files: []string{"blog.example.toml"}, Settings: []ManySetting{
-		{Key: "labels", How: ManyRemove, Value: "blogs"}, {Key: "politeness.min_delay", How: ManySet},
+		{Key: "labels", How: manyRemove, Value: "blogs"}, {Key: "politeness.min_delay", How: manySet},
 	}}
 	if p, err = w.PlanMany(o); err != nil || p.Files != 1 || !strings.Contains(p.Diffs[0].Diff, "-labels") || !strings.Contains(p.Diffs[0].Diff, "-min_delay") {
 		t.Errorf("removing a label and a delay: %+v, %v", p, err)
@@ -86,8 +86,8 @@ func TestSeveralFilesChangeAtOnce(t *testing.T) {
 // somebody else edits one of the files.
 func TestSeveralFilesAreNeverHalfChanged(t *testing.T) {
 	t.Parallel()
-	w := newWorkOnThree(t)
-	delay := []ManySetting{{Key: "politeness.min_delay", How: ManySet, Value: "9s"}}
+	w := newEditorOfThree(t)
+	delay := []ManySetting{{Key: "politeness.min_delay", How: manySet, Value: "9s"}}
 	for what, c := range map[string]struct {
 		files    []string
 		settings []ManySetting
@@ -97,12 +97,12 @@ func TestSeveralFilesAreNeverHalfChanged(t *testing.T) {
 		"no setting":       {allThree, nil, "no setting is chosen"},
 		"the main file":    {[]string{""}, delay, "is not the file of a host"},
 		"many files":       {make([]string, 5001), delay, "too many"},
-		"a wrong value":    {allThree, []ManySetting{{Key: "politeness.min_delay", How: ManySet, Value: "soon"}}, `"soon" is not a duration`},
-		"a misleading one": {allThree, []ManySetting{{Key: "note", How: ManySet, Value: "a\u202eb"}}, "is not a note"},
-		"a wrong name":     {allThree, []ManySetting{{Key: "labels", How: ManyAdd, Value: "a=b"}}, "is not a name of a label"},
-		"a title":          {allThree, []ManySetting{{Key: "title", How: ManySet, Value: "News"}}, "edit the file of each host"},
-		"another key":      {allThree, []ManySetting{{Key: "operator.name", How: ManySet, Value: "x"}}, "edit the file of each host"},
-		"added to a text":  {allThree, []ManySetting{{Key: "owner", How: ManyAdd, Value: "x"}}, "it is no list"},
+		"a wrong value":    {allThree, []ManySetting{{Key: "politeness.min_delay", How: manySet, Value: "soon"}}, `"soon" is not a duration`},
+		"a misleading one": {allThree, []ManySetting{{Key: "note", How: manySet, Value: "a\u202eb"}}, "is not a note"},
+		"a wrong name":     {allThree, []ManySetting{{Key: "labels", How: manyAdd, Value: "a=b"}}, "is not a name of a label"},
+		"a title":          {allThree, []ManySetting{{Key: "title", How: manySet, Value: "News"}}, "edit the file of each host"},
+		"another key":      {allThree, []ManySetting{{Key: "operator.name", How: manySet, Value: "x"}}, "edit the file of each host"},
+		"added to a text":  {allThree, []ManySetting{{Key: "owner", How: manyAdd, Value: "x"}}, "it is no list"},
 		"an unknown way":   {allThree, []ManySetting{{Key: "labels", How: "mix", Value: "x"}}, "nothing is added or removed"},
 		"a file elsewhere": {[]string{"../arcrawl.toml"}, delay, "is not the name of a host file"},
 		"a file that went": {[]string{"gone.example.toml"}, delay, "there is no file"},

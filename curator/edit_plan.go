@@ -23,7 +23,7 @@ import (
 
 // Plan sets the settings of an order in its text, and returns the faults of the result, the change of the file and the
 // effect on the crawl. It writes nothing.
-func (w Work) Plan(o EditOrder) (EditPlan, error) {
+func (w editor) Plan(o EditOrder) (EditPlan, error) {
 	f, err := w.open(o.Name)
 	if err != nil {
 		return EditPlan{}, err
@@ -33,7 +33,7 @@ func (w Work) Plan(o EditOrder) (EditPlan, error) {
 }
 
 // plan returns the plan of an order, and the new text of the file; nil removes the file.
-func (w Work) plan(f file, o EditOrder) (out EditPlan, text []byte, err error) {
+func (w editor) plan(f file, o EditOrder) (out EditPlan, text []byte, err error) {
 	out = EditPlan{Path: f.path, Text: o.Text, Faults: []config.Fault{}, Fields: []EditField{}}
 	if o.Digest != f.digest() {
 		out.OnDisk = &EditOnDisk{Exists: f.exists, Digest: f.digest(), Text: string(f.text)}
@@ -86,9 +86,9 @@ func withLineEnds(before, text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
 }
 
-// Save writes what [Work.Plan] shows, unless the file is not as it was, or the new text has faults: then the plan says
-// so, and nothing is written. Nobody else writes before the change is committed, so that no commit has two changes.
-func (w Work) Save(o EditOrder) (EditSaved, error) {
+// Save writes what [editor.Plan] shows, unless the file is not as it was, or the new text has faults: then the plan
+// says so, and nothing is written. Nobody else writes before the change is committed, so that no commit has two changes.
+func (w editor) Save(o EditOrder) (EditSaved, error) {
 	w.Writing.Lock()
 	defer w.Writing.Unlock()
 	f, err := w.open(o.Name)

@@ -156,7 +156,7 @@ func showHosts(out io.Writer, h api.Hosts) error {
 
 // sites returns what curators wrote about the host of each host file without faults, by file name, and the names of the
 // others.
-func (s Files) sites() (map[string]config.Site, map[string]bool) {
+func (s configFiles) sites() (map[string]config.Site, map[string]bool) {
 	c, faulty, err := s.load()
 	if err != nil {
 		return nil, faulty
@@ -165,7 +165,7 @@ func (s Files) sites() (map[string]config.Site, map[string]bool) {
 }
 
 // list prints the host files that a filter selects.
-func (s Files) list(out io.Writer, filter api.HostFilter) error {
+func (s configFiles) list(out io.Writer, filter api.HostFilter) error {
 	only := filter.Only
 	sites, faulty := s.sites()
 	entries, err := os.ReadDir(s.Dir)
@@ -210,9 +210,9 @@ func (s Files) list(out io.Writer, filter api.HostFilter) error {
 }
 
 // openHostFile returns the host files of a configuration, and the path of the file of one host.
-func openHostFile(path, host string) (s Files, file string, err error) {
+func openHostFile(path, host string) (s configFiles, file string, err error) {
 	if s, err = openHostFiles(path); err != nil {
-		return Files{}, "", err
+		return configFiles{}, "", err
 	}
 	file, err = hostFilePath(s.Dir, host)
 	return s, file, err

@@ -173,13 +173,13 @@ func showEffect(cmd *cobra.Command, path string, hosts ...api.StagedHost) error 
 
 // openHostFiles reads the configuration as it is on disk. A curator may not be allowed to read the main file: then
 // another text stands for it, and the host files are in hosts.d next to it.
-func openHostFiles(path string) (Files, error) {
+func openHostFiles(path string) (configFiles, error) {
 	dir, texts, err := cli.HostFiles(path)
-	return Files{Path: path, Dir: dir, Texts: texts}, err
+	return configFiles{Path: path, Dir: dir, Texts: texts}, err
 }
 
 // with returns the configuration with another text of a host file. A nil text removes the file.
-func (s Files) with(name string, text []byte) Files {
+func (s configFiles) with(name string, text []byte) configFiles {
 	next := s
 	next.Texts = maps.Clone(s.Texts)
 	if next.Texts[name] = text; text == nil {
@@ -189,7 +189,7 @@ func (s Files) with(name string, text []byte) Files {
 }
 
 // faults returns the faults of the configuration.
-func (s Files) faults() config.Faults {
+func (s configFiles) faults() config.Faults {
 	var all config.Faults
 	_, err := config.LoadTexts(s.Path, s.Texts)
 	errors.As(err, &all)
@@ -197,7 +197,7 @@ func (s Files) faults() config.Faults {
 }
 
 // newFaults returns the faults of s that before does not have, and those in files that differ.
-func (s Files) newFaults(before Files) config.Faults {
+func (s configFiles) newFaults(before configFiles) config.Faults {
 	old := map[string]bool{}
 	for _, f := range before.faults() {
 		old[f.String()] = true

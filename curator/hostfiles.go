@@ -11,16 +11,16 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// Files are the texts of a configuration.
-type Files struct {
+// configFiles are the texts of a configuration.
+type configFiles struct {
 	Path  string            // of the main file
 	Dir   string            // of the host files
 	Texts map[string][]byte // host files by name, the main file as ""
 }
 
-// OpenFiles reads the files of a configuration.
-func OpenFiles(path, dir string) (Files, error) {
-	f := Files{Path: path, Dir: dir, Texts: map[string][]byte{}}
+// openConfigFiles reads the files of a configuration.
+func openConfigFiles(path, dir string) (configFiles, error) {
+	f := configFiles{Path: path, Dir: dir, Texts: map[string][]byte{}}
 	main, err := os.ReadFile(path)
 	if err != nil {
 		return f, err
@@ -43,7 +43,7 @@ func OpenFiles(path, dir string) (Files, error) {
 }
 
 // load returns the configuration without the host files that have faults, and the names of these files.
-func (f Files) load() (*config.Config, map[string]bool, error) {
+func (f configFiles) load() (*config.Config, map[string]bool, error) {
 	faulty := map[string]bool{}
 	c, err := config.LoadTexts(f.Path, f.Texts)
 	if err == nil {
@@ -63,14 +63,14 @@ func (f Files) load() (*config.Config, map[string]bool, error) {
 }
 
 // without returns the texts of the files that are not faulty.
-func (f Files) without(faulty map[string]bool) map[string][]byte {
+func (f configFiles) without(faulty map[string]bool) map[string][]byte {
 	good := maps.Clone(f.Texts)
 	maps.DeleteFunc(good, func(name string, _ []byte) bool { return faulty[name] })
 	return good
 }
 
 // check returns an error if other texts of host files make the configuration faulty.
-func (f Files) check(changed map[string][]byte, faulty map[string]bool) error {
+func (f configFiles) check(changed map[string][]byte, faulty map[string]bool) error {
 	all := f.without(faulty)
 	maps.Copy(all, changed)
 	_, err := config.LoadTexts(f.Path, all)

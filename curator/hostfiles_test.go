@@ -15,10 +15,10 @@ import (
 
 const main = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n[seeds]\nuris = [\"https://main.example/\"]\n"
 
-var editNow = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+var writtenAt = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // written writes a configuration, and returns the path of its main file.
-func editWritten(t testing.TB, main string, hosts map[string]string) (path string) {
+func written(t testing.TB, main string, hosts map[string]string) (path string) {
 	t.Helper()
 	dir := t.TempDir()
 	path, there := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "hosts.d")
@@ -33,14 +33,14 @@ func editWritten(t testing.TB, main string, hosts map[string]string) (path strin
 }
 
 // folder writes a configuration and returns its files.
-func folder(t testing.TB, hosts map[string]string) Files {
+func folder(t testing.TB, hosts map[string]string) configFiles {
 	t.Helper()
-	return editOpen(t, editWritten(t, main, hosts))
+	return openTexts(t, written(t, main, hosts))
 }
 
-func editOpen(t testing.TB, path string) Files {
+func openTexts(t testing.TB, path string) configFiles {
 	t.Helper()
-	f, err := OpenFiles(path, filepath.Join(filepath.Dir(path), "hosts.d"))
+	f, err := openConfigFiles(path, filepath.Join(filepath.Dir(path), "hosts.d"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,19 +48,19 @@ func editOpen(t testing.TB, path string) Files {
 }
 
 // imported imports a list and returns the files after it.
-func imported(t testing.TB, f Files, list string) (Files, SeedPlan) {
+func imported(t testing.TB, f configFiles, list string) (configFiles, SeedPlan) {
 	t.Helper()
 	p, err := f.Plan([]byte(list))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Write(p.Texts, "a list", editNow); err != nil {
+	if err := f.Write(p.Texts, "a list", writtenAt); err != nil {
 		t.Fatal(err)
 	}
-	return editOpen(t, f.Path), p
+	return openTexts(t, f.Path), p
 }
 
-func exported(t testing.TB, f Files, only config.Filter) string {
+func exported(t testing.TB, f configFiles, only config.Filter) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := f.Export(&b, only); err != nil {
@@ -154,7 +154,7 @@ func TestUndoRestoresEveryFileOrNone(t *testing.T) {
 	if u, err := after.Undo(); err != nil || u.What != "a list" || len(u.Files) != 2 {
 		t.Fatalf("undo: %+v, %v", u, err)
 	}
-	undone := editOpen(t, f.Path)
+	undone := openTexts(t, f.Path)
 	if string(undone.Texts["old.example.toml"]) != "# ours\n" || undone.Texts["new.example.toml"] != nil {
 		t.Errorf("after the undo the files are %q", undone.Texts)
 	}
@@ -166,11 +166,11 @@ func TestUndoRestoresEveryFileOrNone(t *testing.T) {
 	if err := os.Remove(filepath.Join(f.Dir, "new.example.toml")); err != nil { // as if it had never been written
 		t.Fatal(err)
 	}
-	if _, err := after.Undo(); err != nil || string(editOpen(t, f.Path).Texts["old.example.toml"]) != "# ours\n" {
+	if _, err := after.Undo(); err != nil || string(openTexts(t, f.Path).Texts["old.example.toml"]) != "# ours\n" {
 		t.Errorf("undo of an interrupted import: %v", err)
 	}
 
-	after, _ = imported(t, editOpen(t, f.Path), list)
+	after, _ = imported(t, openTexts(t, f.Path), list)
 	edited := filepath.Join(f.Dir, "old.example.toml")
 	if err := os.WriteFile(edited, []byte("# edited\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -178,14 +178,14 @@ func TestUndoRestoresEveryFileOrNone(t *testing.T) {
 	if _, err := after.Undo(); err == nil || !strings.Contains(err.Error(), "somebody changed old.example.toml") {
 		t.Errorf("undo after an edit returns %v", err)
 	}
-	if now := editOpen(t, f.Path).Texts; now["new.example.toml"] == nil || string(now["old.example.toml"]) != "# edited\n" {
+	if now := openTexts(t, f.Path).Texts; now["new.example.toml"] == nil || string(now["old.example.toml"]) != "# edited\n" {
 		t.Errorf("the refused undo changed files: %q", now)
 	}
 	p, err := f.Plan([]byte("https://old.example/c\n")) // f was read before the edit
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Write(p.Texts, "a list", editNow); err == nil || !strings.Contains(err.Error(), "changed by somebody else") {
+	if err := f.Write(p.Texts, "a list", writtenAt); err == nil || !strings.Contains(err.Error(), "changed by somebody else") {
 		t.Errorf("writing over an edit returns %v", err)
 	}
 }
@@ -267,7 +267,7 @@ func TestOneKeyIsSetInManyFiles(t *testing.T) {
 	if err != nil || len(texts) != 2 || !strings.Contains(string(texts["b.example.toml"]), "min_delay = \"5s\" # slow") {
 		t.Fatalf("%v: %q", err, texts)
 	}
-	if err := f.Write(texts, "owner", editNow); err != nil {
+	if err := f.Write(texts, "owner", writtenAt); err != nil {
 		t.Fatal(err)
 	}
 	if u, err := f.Undo(); err != nil || len(u.Files) != 2 {

@@ -45,7 +45,7 @@ func renameHost(out io.Writer, path, from, to string) error {
 
 // renamed returns the path and the text of a host file under another host. A host that has a file already, and a
 // configuration that would get faults, are errors.
-func renamed(s Files, from, to string) (file string, text []byte, err error) {
+func renamed(s configFiles, from, to string) (file string, text []byte, err error) {
 	old, err := hostFilePath(s.Dir, from)
 	if err != nil {
 		return "", nil, err

@@ -20,8 +20,8 @@ import (
 
 // The maximum number of embeds in a package that the choice itself does not have.
 const (
-	maxOutside   = 5000 // of a period
-	packMaxShown = 500  // of one version
+	maxPeriodEmbeds  = 5000 // of a period
+	maxVersionEmbeds = 500  // of one version
 )
 
 // choice selects the captures of a package.
@@ -119,11 +119,11 @@ type tooLarge struct{ c choice }
 
 func (t tooLarge) Error() string {
 	return fmt.Sprintf("The choice has more than %d captures or %d GB. Choose a shorter period, or run on the server: %s",
-		MaxCaptures, MaxBytes>>30, t.c.command())
+		maxPackCaptures, maxPackBytes>>30, t.c.command())
 }
 
 // hosts returns the hosts of a choice.
-func (s *Store) hosts(c choice) func(host uri.Host) bool {
+func (s *packStore) hosts(c choice) func(host uri.Host) bool {
 	sites := s.o.Config()
 	return func(h uri.Host) bool { return c.only.Matches(sites.Site(h)) }
 }
@@ -146,7 +146,7 @@ type gathering struct {
 // add adds a capture.
 func (g *gathering) add(e index.Entry) error {
 	g.entries, g.looked[e.URL] = append(g.entries, e), true
-	if g.bytes += e.Length; g.bytes > MaxBytes || len(g.entries) > MaxCaptures {
+	if g.bytes += e.Length; g.bytes > maxPackBytes || len(g.entries) > maxPackCaptures {
 		return tooLarge{g.choice}
 	}
 	if len(g.entries)%100 == 0 {
@@ -158,9 +158,9 @@ func (g *gathering) add(e index.Entry) error {
 // run collects the captures, and what they show.
 func (g *gathering) run(ctx context.Context) error {
 	g.read, g.looked = map[string]bool{}, map[string]bool{}
-	limit := maxOutside
+	limit := maxPeriodEmbeds
 	if g.choice.only.IsZero() {
-		limit = packMaxShown
+		limit = maxVersionEmbeds
 		e, err := g.l.NearestTo(g.choice.uri.String(), g.choice.at)
 		if err != nil {
 			return err
@@ -262,14 +262,14 @@ func (g *gathering) embeds(ctx context.Context, e index.Entry) (found []uri.URI)
 		}
 		return nil
 	}
-	if found, err = Embeds(ctx, g.l, e, u); err != nil {
+	if found, err = embedsOf(ctx, g.l, e, u); err != nil {
 		return nil
 	}
 	return found
 }
 
-// Embeds returns the URIs that the page of a capture embeds. One that cannot be read has none: its version shows why.
-func Embeds(ctx context.Context, l *index.Library, e index.Entry, page uri.URI) (embeds []uri.URI, err error) {
+// embedsOf returns the URIs that the page of a capture embeds. One that cannot be read has none: its version shows why.
+func embedsOf(ctx context.Context, l *index.Library, e index.Entry, page uri.URI) (embeds []uri.URI, err error) {
 	content, mime, err := compare.ReadContent(ctx, l, e)
 	if err != nil {
 		return nil, ctx.Err()

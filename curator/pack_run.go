@@ -20,9 +20,9 @@ const (
 	maxNamed   = 10       // maximum number of missing files that a package names
 )
 
-// start makes the packages that wait, one after the other, unless that is being done. The lock is held. [Store.Close]
-// waits for it.
-func (s *Store) start() {
+// start makes the packages that wait, one after the other, unless that is being done. The lock is held.
+// [packStore.Close] waits for it.
+func (s *packStore) start() {
 	if s.working || s.closed {
 		return
 	}
@@ -37,7 +37,7 @@ func (s *Store) start() {
 }
 
 // next returns the oldest package that waits, or nil.
-func (s *Store) next() *packOrdered {
+func (s *packStore) next() *orderedPackage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := len(s.list) - 1; i >= 0 && !s.closed; i-- {
@@ -51,7 +51,7 @@ func (s *Store) next() *packOrdered {
 }
 
 // Close ends the making of packages and waits for it.
-func (s *Store) Close() {
+func (s *packStore) Close() {
 	s.mu.Lock()
 	s.closed = true
 	if s.stop != nil {
@@ -62,9 +62,9 @@ func (s *Store) Close() {
 }
 
 // finish records the result of a package.
-func (s *Store) finish(p *packOrdered, err error) {
+func (s *packStore) finish(p *orderedPackage, err error) {
 	s.change(p, func(p *api.Package) {
-		p.State, p.Link = done, packLink(p.Name)
+		p.State, p.Link = done, packageLink(p.Name)
 		if err != nil {
 			p.State, p.Link, p.Problem = failed, "", sentence(err)
 		}
@@ -118,7 +118,7 @@ func missing(files []string) string {
 }
 
 // make makes one package.
-func (s *Store) make(ctx context.Context, p *packOrdered) (err error) {
+func (s *packStore) make(ctx context.Context, p *orderedPackage) (err error) {
 	if err := os.MkdirAll(s.dir, 0o750); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (s *Store) make(ctx context.Context, p *packOrdered) (err error) {
 	s.change(p, func(p *api.Package) { p.State = copying })
 	out := filepath.Join(s.dir, p.Name)
 	sum, err := rewrite.Excerpt(ctx, l, g.entries, rewrite.ExcerptOptions{
-		Out: out, Work: work, Title: p.What, Software: s.o.Software, Now: now, MaxBytes: 2 * MaxBytes,
+		Out: out, Work: work, Title: p.What, Software: s.o.Software, Now: now, MaxBytes: 2 * maxPackBytes,
 		Room: s.room, Copied: func(n int) { s.change(p, func(p *api.Package) { p.Copied = n }) },
 	})
 	if errors.Is(err, rewrite.ErrTooLarge) {
@@ -176,7 +176,7 @@ func (s *Store) make(ctx context.Context, p *packOrdered) (err error) {
 }
 
 // room returns an error if the disk has no room for a package. Its records are written three times.
-func (s *Store) room(bytes int64) error {
+func (s *packStore) room(bytes int64) error {
 	free, err := s.o.Free()
 	if err != nil {
 		return err

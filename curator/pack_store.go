@@ -21,14 +21,14 @@ import (
 
 // The bounds of packages.
 const (
-	MaxCaptures = 50_000 // of a package
-	MaxBytes    = 2 << 30
-	maxKept     = 5 // finished or failed packages
-	maxWaiting  = 3
+	maxPackCaptures = 50_000 // of a package
+	maxPackBytes    = 2 << 30
+	maxKept         = 5 // finished or failed packages
+	maxWaiting      = 3
 )
 
-// Folder is the name of the folder of packages, in the folder of the daemon's state.
-const Folder = "packages"
+// packFolder is the name of the folder of packages, in the folder of the daemon's state.
+const packFolder = "packages"
 
 // States of a package.
 const (
@@ -39,11 +39,11 @@ const (
 	failed   = "failed"
 )
 
-// ErrBusy says that too many packages wait.
-var ErrBusy = fmt.Errorf("%d packages wait already; try again when one is done", maxWaiting)
+// errBusy says that too many packages wait.
+var errBusy = fmt.Errorf("%d packages wait already; try again when one is done", maxWaiting)
 
-// Options say how packages are made.
-type PackOptions struct {
+// packOptions say how packages are made.
+type packOptions struct {
 	Dir      string // folder of the state; "" makes no packages
 	Archive  *index.LiveReader
 	Config   func() *config.Config
@@ -54,28 +54,28 @@ type PackOptions struct {
 	Node     string // of a divided crawl, whose archive may have other hosts too; "" = the archive has all
 }
 
-// Store makes and keeps packages. Its methods are safe for concurrent use.
-type Store struct {
-	o   PackOptions
+// packStore makes and keeps packages. Its methods are safe for concurrent use.
+type packStore struct {
+	o   packOptions
 	dir string
 
-	mu      sync.Mutex     // guards the fields below, and the packages
-	list    []*packOrdered // newest first
+	mu      sync.Mutex        // guards the fields below, and the packages
+	list    []*orderedPackage // newest first
 	stop    context.CancelFunc
 	running sync.WaitGroup
 	working bool
 	closed  bool
 }
 
-// ordered is a package that was ordered.
-type packOrdered struct {
+// orderedPackage is a package that was ordered.
+type orderedPackage struct {
 	api.Package
 	choice choice
 }
 
-// Open returns a store with the packages of earlier runs. It removes what an earlier run did not finish.
-func Open(o PackOptions) *Store {
-	s := &Store{o: o, dir: filepath.Join(o.Dir, Folder)}
+// openPackStore returns a store with the packages of earlier runs. It removes what an earlier run did not finish.
+func openPackStore(o packOptions) *packStore {
+	s := &packStore{o: o, dir: filepath.Join(o.Dir, packFolder)}
 	files, err := os.ReadDir(s.dir)
 	if o.Dir == "" || err != nil {
 		return s
@@ -86,20 +86,20 @@ func Open(o PackOptions) *Store {
 		case strings.HasPrefix(f.Name(), workPrefix):
 			_ = os.RemoveAll(filepath.Join(s.dir, f.Name())) // a folder that stays is not listed
 		case err == nil && strings.HasSuffix(f.Name(), ".wacz") && info.Mode().IsRegular():
-			s.list = append(s.list, &packOrdered{Package: api.Package{
+			s.list = append(s.list, &orderedPackage{Package: api.Package{
 				Name: f.Name(), What: "made before the last restart", Ordered: info.ModTime().UTC(), State: done,
-				Size: info.Size(), Link: packLink(f.Name()), Node: o.Node,
+				Size: info.Size(), Link: packageLink(f.Name()), Node: o.Node,
 			}})
 		}
 	}
-	slices.SortFunc(s.list, func(a, b *packOrdered) int { return b.Ordered.Compare(a.Ordered) })
+	slices.SortFunc(s.list, func(a, b *orderedPackage) int { return b.Ordered.Compare(a.Ordered) })
 	return s
 }
 
-func packLink(name string) string { return api.Base + "/packages/" + url.PathEscape(name) }
+func packageLink(name string) string { return api.Base + "/packages/" + url.PathEscape(name) }
 
 // List returns the packages, newest first.
-func (s *Store) List() api.Packages {
+func (s *packStore) List() api.Packages {
 	out := api.Packages{Packages: []api.Package{}}
 	if s.o.Archive == nil {
 		out.Problem = index.NoIndex
@@ -114,8 +114,8 @@ func (s *Store) List() api.Packages {
 	return out
 }
 
-// Order orders a package. The error is about the order, or [ErrBusy].
-func (s *Store) Order(o PackOrder) (api.Package, error) {
+// Order orders a package. The error is about the order, or errBusy.
+func (s *packStore) Order(o PackOrder) (api.Package, error) {
 	c, err := choiceOf(o)
 	switch {
 	case err != nil:
@@ -135,9 +135,9 @@ func (s *Store) Order(o PackOrder) (api.Package, error) {
 		}
 	}
 	if unfinished >= maxWaiting {
-		return api.Package{}, ErrBusy
+		return api.Package{}, errBusy
 	}
-	p := &packOrdered{choice: c, Package: api.Package{
+	p := &orderedPackage{choice: c, Package: api.Package{
 		Name: s.freeName(c, now), What: c.what, Ordered: now, State: waiting, Node: s.o.Node,
 	}}
 	s.list = slices.Insert(s.list, 0, p)
@@ -146,7 +146,7 @@ func (s *Store) Order(o PackOrder) (api.Package, error) {
 }
 
 // freeName returns a name that no package has. The lock is held.
-func (s *Store) freeName(c choice, now time.Time) string {
+func (s *packStore) freeName(c choice, now time.Time) string {
 	base := c.name + "-" + now.Format("20060102150405")
 	for n := 1; ; n++ {
 		name := base + ".wacz"
@@ -154,23 +154,23 @@ func (s *Store) freeName(c choice, now time.Time) string {
 			name = fmt.Sprintf("%s-%d.wacz", base, n)
 		}
 		_, err := os.Lstat(filepath.Join(s.dir, name))
-		if err != nil && !slices.ContainsFunc(s.list, func(p *packOrdered) bool { return p.Name == name }) {
+		if err != nil && !slices.ContainsFunc(s.list, func(p *orderedPackage) bool { return p.Name == name }) {
 			return name
 		}
 	}
 }
 
 // change changes a package.
-func (s *Store) change(p *packOrdered, do func(p *api.Package)) {
+func (s *packStore) change(p *orderedPackage, do func(p *api.Package)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	do(&p.Package)
 }
 
 // trim removes the oldest packages that are finished. The lock is held.
-func (s *Store) trim() {
+func (s *packStore) trim() {
 	kept := 0
-	s.list = slices.DeleteFunc(s.list, func(p *packOrdered) bool {
+	s.list = slices.DeleteFunc(s.list, func(p *orderedPackage) bool {
 		if p.State != done && p.State != failed {
 			return false
 		}
@@ -183,9 +183,9 @@ func (s *Store) trim() {
 }
 
 // ServeFile answers with the file of a package. It reports whether there is one.
-func (s *Store) ServeFile(to http.ResponseWriter, r *http.Request, name string) bool {
+func (s *packStore) ServeFile(to http.ResponseWriter, r *http.Request, name string) bool {
 	s.mu.Lock()
-	known := slices.ContainsFunc(s.list, func(p *packOrdered) bool { return p.Name == name && p.State == done })
+	known := slices.ContainsFunc(s.list, func(p *orderedPackage) bool { return p.Name == name && p.State == done })
 	s.mu.Unlock()
 	if !known {
 		return false

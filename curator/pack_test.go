@@ -1,4 +1,4 @@
-package curator_test
+package curator
 
 import (
 	"errors"
@@ -19,59 +19,40 @@ import (
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/curator"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// library is an archive with a live index, whose only file is open, and a store of packages.
+// library is an archive with a store of packages.
 type library struct {
-	*archivetest.Archive
-	live   *index.Live
-	reader *index.LiveReader
-	o      curator.PackOptions
-	store  *curator.Store
-	free   int64
+	*archived
+	o     packOptions
+	store *packStore
+	free  int64
 }
 
 func newLibrary(t *testing.T) *library {
 	t.Helper()
-	l := &library{Archive: archivetest.New(t), free: 1 << 40}
-	var err error
-	l.live, err = index.OpenLive(t.Context(), l.Dir, nil, func(warc.Finding) error { return nil })
-	archivetest.Must(t, err)
-	l.reader = index.NewLiveReader(l.live)
+	l := &library{archived: newArchived(t), free: 1 << 40}
 	path := filepath.Join(t.TempDir(), "arcrawl.toml")
 	archivetest.Must(t, os.WriteFile(path, []byte(
 		"[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n[seeds]\nuris = [\"http://www.a.example/\"]\n"+
 			"about = [{ uri = \"http://www.a.example/\", collections = [\"elections\"] }]\n"), 0o600))
 	c, err := config.Load(path)
 	archivetest.Must(t, err)
-	l.o = curator.PackOptions{
+	l.o = packOptions{
 		Dir: t.TempDir(), Archive: l.reader, Config: func() *config.Config { return c },
 		Hosts: func() []uri.Host { return []uri.Host{"www.a.example", "other.example", "cdn.example"} },
 		Free:  func() (int64, error) { return l.free, nil }, Now: func() time.Time { return l.Now }, Software: "test",
 	}
-	l.store = curator.Open(l.o)
-	t.Cleanup(func() { l.store.Close(); _, _ = l.reader.Close(), l.live.Close() })
+	l.store = openPackStore(l.o)
+	t.Cleanup(l.store.Close)
 	return l
 }
 
-// add indexes a record.
-func (l *library) add(o digest.Origin, mime string, status int) digest.Origin {
-	l.T.Helper()
-	archivetest.Must(l.T, l.live.Add(index.Entry{
-		Key: uri.ReplayKey(o.URI), Timestamp: packStamp(o), URL: o.URI, MIME: mime, Status: strconv.Itoa(status),
-		Digest: o.Payload.String(), Length: o.Length, Offset: o.Offset, Filename: o.File,
-	}))
-	return o
-}
-
-func packStamp(o digest.Origin) string { return o.Date.UTC().Format(index.DateLayout) }
-
 // make orders a package and waits until it is done or failed.
-func (l *library) make(o curator.PackOrder) api.Package {
+func (l *library) make(o PackOrder) api.Package {
 	l.T.Helper()
 	ordered, err := l.store.Order(o)
 	archivetest.Must(l.T, err)
@@ -90,7 +71,7 @@ func (l *library) make(o curator.PackOrder) api.Package {
 // captures returns the captures in a package, as TIMESTAMP TYPE URI, after checking the package.
 func (l *library) captures(p api.Package) (all []string) {
 	l.T.Helper()
-	file := filepath.Join(l.o.Dir, curator.Folder, p.Name)
+	file := filepath.Join(l.o.Dir, packFolder, p.Name)
 	complain := func(f warc.Finding) error { return &f }
 	if members, found := wacz.Check(file); len(found) > 0 || len(members) != 1 {
 		l.T.Errorf("the package is not whole: %v, %v", members, found)
@@ -143,7 +124,7 @@ func TestAVersionIsPackedWithWhatItShows(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
 	_, last := l.fill()
-	p := l.make(curator.PackOrder{URI: site, At: packStamp(last)})
+	p := l.make(PackOrder{URI: site, At: stamp(last)})
 	want := []string{
 		"2110 response http://www.a.example/s.css", "2111 response http://cdn.example/b.png",
 		"2112 response http://cdn.example/i.png", "2113 response http://cdn.example/there.png",
@@ -177,16 +158,16 @@ func TestACollectionIsPackedByDays(t *testing.T) {
 	first, _ := l.fill()
 	l.Now = l.Now.AddDate(0, 0, 1)
 	l.add(l.NotModified(site, first), index.RevisitMIME, 304)
-	all := l.make(curator.PackOrder{Collection: "elections", Until: "2026-11-21"})
+	all := l.make(PackOrder{Collection: "elections", Until: "2026-11-21"})
 	if got := l.captures(all); len(got) != 8 || all.Captures != 8 || strings.Contains(strings.Join(got, " "), "other.example") {
 		t.Errorf("the first day has %q, want the pages of the site and what they show on cdn.example", got)
 	}
-	second := l.make(curator.PackOrder{Collection: "elections", Since: "2026-11-22"})
+	second := l.make(PackOrder{Collection: "elections", Since: "2026-11-22"})
 	got := l.captures(second)
 	if len(got) != 5 || !slices.Contains(got, "2218 response http://www.a.example/") {
 		t.Errorf("the second day has %q, want the page and what it shows", got)
 	}
-	none := l.make(curator.PackOrder{Collection: "elections", Since: "2027-01-01"})
+	none := l.make(PackOrder{Collection: "elections", Since: "2027-01-01"})
 	if none.State != "failed" || !strings.Contains(none.Problem, "no capture") || none.Link != "" {
 		t.Errorf("a period without captures: %+v", none)
 	}
@@ -197,7 +178,7 @@ func TestOrdersOfPackagesAreRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
 	first, _ := l.fill()
-	for want, o := range map[string]curator.PackOrder{
+	for want, o := range map[string]PackOrder{
 		"choose a collection":    {},
 		"write it as 2026-11-01": {Label: "x", Since: "1.11.2026"},
 		"the last day is before": {Label: "x", Since: "2026-11-02", Until: "2026-11-01"},
@@ -209,16 +190,16 @@ func TestOrdersOfPackagesAreRefusedWithAReason(t *testing.T) {
 		}
 	}
 	l.free = 1e9
-	if p := l.make(curator.PackOrder{URI: site}); p.State != "failed" || !strings.Contains(p.Problem, "storage.min_free") {
+	if p := l.make(PackOrder{URI: site}); p.State != "failed" || !strings.Contains(p.Problem, "storage.min_free") {
 		t.Errorf("without disk space: %+v", p)
 	}
 	l.free = 1 << 40
-	for i := range curator.MaxCaptures + 1 {
+	for i := range maxPackCaptures + 1 {
 		o := first
 		o.URI = site + strconv.Itoa(i)
 		l.add(o, "image/png", 200)
 	}
-	p := l.make(curator.PackOrder{Collection: "elections", Until: "2026-11-21"})
+	p := l.make(PackOrder{Collection: "elections", Until: "2026-11-21"})
 	want := `arcrawl wacz -o elections-2026-11-21.wacz --collection "elections" --until 2026-11-21 --self-contained`
 	if p.State != "failed" || !strings.Contains(p.Problem, want) {
 		t.Errorf("too many captures: %+v, want %q", p, want)
@@ -236,11 +217,11 @@ func TestThePayloadsOfRevisitsNeedRoomToo(t *testing.T) {
 	l.Now = l.Now.AddDate(0, 0, 1)
 	last := l.add(l.NotModified(site, first), index.RevisitMIME, 304)
 	l.free = 1e9 + 100<<10 // storage.min_free, and some
-	if p := l.make(curator.PackOrder{URI: site, At: packStamp(last)}); p.State != "failed" || !strings.Contains(p.Problem, "storage.min_free") {
+	if p := l.make(PackOrder{URI: site, At: stamp(last)}); p.State != "failed" || !strings.Contains(p.Problem, "storage.min_free") {
 		t.Errorf("without disk space for the payload: %+v", p)
 	}
 	l.free = 1e9 + 1<<20
-	if p := l.make(curator.PackOrder{URI: site, At: packStamp(last)}); p.State != "done" {
+	if p := l.make(PackOrder{URI: site, At: stamp(last)}); p.State != "done" {
 		t.Errorf("with disk space: %+v", p)
 	}
 }
@@ -256,26 +237,26 @@ func TestAPackageOfAFileThatIsGoneSaysWhy(t *testing.T) {
 	names := "Not in the folder of the archive: " + filepath.Base(gone) + ". Bring back"
 	archivetest.Must(t, os.Rename(gone, gone+".away"))
 	l.add(l.Page(nextPage+"/2", archivetest.HTMLHead, "next"), "text/html", 200)
-	if p := l.make(curator.PackOrder{URI: site}); p.State != "failed" ||
+	if p := l.make(PackOrder{URI: site}); p.State != "failed" ||
 		!strings.Contains(p.Problem, "can be read") || !strings.Contains(p.Problem, names) {
 		t.Errorf("of a file that is gone: %+v", p)
 	}
-	if p := l.make(curator.PackOrder{URI: nextPage + "/2"}); p.State != "done" || len(l.captures(p)) != 1 {
+	if p := l.make(PackOrder{URI: nextPage + "/2"}); p.State != "done" || len(l.captures(p)) != 1 {
 		t.Errorf("of another file: %+v", p)
 	}
-	p := l.make(curator.PackOrder{Collection: "elections"})
+	p := l.make(PackOrder{Collection: "elections"})
 	notes := strings.Join(p.Notes, " ")
 	if p.State != "done" || !strings.Contains(notes, "could not be read") || !strings.Contains(notes, names) ||
 		len(l.captures(p)) != 1 {
 		t.Errorf("of both files: %+v", p)
 	}
 	lone := l.add(l.Revisit(nextPage+"/3", archivetest.HTMLHead, first), index.RevisitMIME, 200)
-	p = l.make(curator.PackOrder{URI: nextPage + "/3", At: packStamp(lone)})
+	p = l.make(PackOrder{URI: nextPage + "/3", At: stamp(lone)})
 	notes = strings.Join(p.Notes, " ")
 	if p.State != "done" || !strings.HasPrefix(notes, "1 capture could not be read") || !strings.Contains(notes, names) {
 		t.Errorf("of a revisit whose original is in a file that is gone: %+v", p)
 	}
-	left, err := os.ReadDir(filepath.Join(l.o.Dir, curator.Folder))
+	left, err := os.ReadDir(filepath.Join(l.o.Dir, packFolder))
 	for _, f := range left {
 		if strings.HasPrefix(f.Name(), ".") {
 			t.Errorf("%s is left, %v", f.Name(), err)
@@ -290,22 +271,22 @@ func TestPackagesAreKeptUpToABound(t *testing.T) {
 	l.fill()
 	const made, kept = 7, 5
 	for range made {
-		l.make(curator.PackOrder{URI: nextPage})
+		l.make(PackOrder{URI: nextPage})
 	}
 	l.store.Close()
-	archivetest.Must(t, os.Mkdir(filepath.Join(l.o.Dir, curator.Folder, ".work-1"), 0o700))
-	again := curator.Open(l.o)
+	archivetest.Must(t, os.Mkdir(filepath.Join(l.o.Dir, packFolder, ".work-1"), 0o700))
+	again := openPackStore(l.o)
 	defer again.Close()
-	for name, s := range map[string]*curator.Store{"the store": l.store, "the store that was opened again": again} {
+	for name, s := range map[string]*packStore{"the store": l.store, "the store that was opened again": again} {
 		if n := len(s.List().Packages); n != kept {
 			t.Errorf("%s lists %d packages, want %d", name, n, kept)
 		}
 	}
-	files, err := os.ReadDir(filepath.Join(l.o.Dir, curator.Folder))
+	files, err := os.ReadDir(filepath.Join(l.o.Dir, packFolder))
 	if err != nil || len(files) != kept {
 		t.Errorf("the folder has %d files, %v", len(files), err)
 	}
-	if _, err := again.Order(curator.PackOrder{URI: site}); err != nil {
+	if _, err := again.Order(PackOrder{URI: site}); err != nil {
 		t.Error(err)
 	}
 }
@@ -317,11 +298,11 @@ func TestFewPackagesWait(t *testing.T) {
 	l.fill()
 	var err error
 	for range 50 {
-		if _, err = l.store.Order(curator.PackOrder{URI: site}); err != nil {
+		if _, err = l.store.Order(PackOrder{URI: site}); err != nil {
 			break
 		}
 	}
-	if !errors.Is(err, curator.ErrBusy) {
+	if !errors.Is(err, errBusy) {
 		t.Errorf("fifty orders: %v", err)
 	}
 	l.store.Close() // does not wait for all of them
@@ -337,11 +318,11 @@ func TestANodePacksAllThatItHas(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
 	l.o.Hosts, l.o.Node = func() []uri.Host { return nil }, "b"
-	l.store = curator.Open(l.o)
+	l.store = openPackStore(l.o)
 	t.Cleanup(l.store.Close)
 	l.add(l.Page(site, archivetest.HTMLHead, "of the collection"), "text/html", 200)
 	l.add(l.Page("http://other.example/", archivetest.HTMLHead, "of no collection"), "text/html", 200)
-	p := l.make(curator.PackOrder{Collection: "elections"})
+	p := l.make(PackOrder{Collection: "elections"})
 	if p.State != "done" || p.Captures != 1 || p.Node != "b" || !strings.Contains(strings.Join(p.Notes, " "), "what node b has archived") {
 		t.Errorf("the package is %+v", p)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -38,8 +37,8 @@ func (c *curation) packRoutes() []admin.Route {
 }
 
 // openPacks returns the store of packages.
-func (c *curation) openPacks() *Store {
-	return Open(PackOptions{
+func (c *curation) openPacks() *packStore {
+	return openPackStore(packOptions{
 		Dir: c.o.Dir, Archive: c.catalog.Archive, Config: func() *config.Config { return c.o.Config().Config },
 		Hosts: func() (all []uri.Host) {
 			for _, v := range c.o.Frontier.Hosts(c.o.Now()) {

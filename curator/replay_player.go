@@ -16,7 +16,7 @@ import (
 // files are the pages and scripts of the player: all that is ours.
 //
 //go:embed player
-var replayFiles embed.FS
+var playerFiles embed.FS
 
 // engineFile is the service worker of wabac.js in the folder of the engine.
 const engineFile = "sw.js"
@@ -24,33 +24,52 @@ const engineFile = "sw.js"
 // maxAnswers is the maximum number of captures that are read at once.
 const maxAnswers = 16
 
-// Options say what a player serves.
-type Options struct {
+// playerOptions say what a player serves.
+type playerOptions struct {
 	Archive *index.LiveReader
 	Engine  string           // folder of the engine
-	Tickets Tickets          // that are accepted
+	Tickets tickets          // that are accepted
 	Names   func() []string  // of the tokens in force, for which tickets were issued
 	Now     func() time.Time // the clock
 	Log     zerolog.Logger
 }
 
-// Player serves archived captures to browsers. Its methods are safe for concurrent use.
-type Player struct {
-	o       Options
+// player shows archived versions in a browser, from the archive that is being written. Its methods are safe for
+// concurrent use.
+//
+// It serves an address of its own, so that archived pages have another origin than the dashboard. A frame of the
+// dashboard opens /open/TICKET/TIMESTAMP/URI there. That page starts a service worker, player/sw.js, which loads the
+// engine of ReplayWeb.page (wabac.js). The engine rewrites pages in the browser and asks /raw/TICKET/TIMESTAMP/URI for
+// each of their files. The player answers with the payload of the capture that is nearest in time, which it takes from
+// an [index.LiveReader]: also from WARC files that are still open, and with revisits resolved.
+//
+// The engine is licensed under the AGPL. It is no part of this program: a package of its own has it, and the player
+// serves it from a folder.
+//
+// An archived page can run its scripts, and nothing else. The dashboard's frame is sandboxed: no new windows, no
+// navigation of the dashboard. The dashboard's policy keeps the frame at the player; so an archived page is not shown
+// in a tab of its own. The content security policy of every answer allows connections to the player only. The player
+// knows no token and no cookie of the dashboard; tickets let a browser read archived captures for some hours. The API
+// refuses requests that pages of other origins send, see the package access. The worker accepts no messages and has no
+// stored state, so that no archived page can change how another one is shown.
+type player struct {
+	o       playerOptions
 	reading chan struct{} // one element for each capture that is read
 }
 
-// New returns a player.
-func New(o Options) *Player { return &Player{o: o, reading: make(chan struct{}, maxAnswers)} }
+// newPlayer returns a player.
+func newPlayer(o playerOptions) *player {
+	return &player{o: o, reading: make(chan struct{}, maxAnswers)}
+}
 
 // HasEngine reports whether a folder has the engine.
-func ReplayHasEngine(folder string) bool {
+func HasEngine(folder string) bool {
 	info, err := os.Stat(filepath.Join(folder, engineFile))
 	return err == nil && info.Mode().IsRegular()
 }
 
 // ServeHTTP serves the pages of the player and the captures. Paths contain whole URIs, so they are not cleaned.
-func (p *Player) ServeHTTP(to http.ResponseWriter, from *http.Request) {
+func (p *player) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 	h := to.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache")
@@ -90,8 +109,8 @@ func (p *Player) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 const nothingAllowed = "default-src 'none'; sandbox"
 
 // page serves one of our files.
-func (p *Player) page(to http.ResponseWriter, name, mime, policy string) {
-	text, err := replayFiles.ReadFile(name)
+func (p *player) page(to http.ResponseWriter, name, mime, policy string) {
+	text, err := playerFiles.ReadFile(name)
 	if err != nil {
 		p.refuse(to, http.StatusNotFound, err.Error()) // cannot happen: the file is embedded
 		return
@@ -102,7 +121,7 @@ func (p *Player) page(to http.ResponseWriter, name, mime, policy string) {
 }
 
 // refuse answers with a sentence.
-func (p *Player) refuse(to http.ResponseWriter, status int, why string) {
+func (p *player) refuse(to http.ResponseWriter, status int, why string) {
 	to.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	to.WriteHeader(status)
 	_, _ = to.Write([]byte(why + "\n"))

@@ -24,7 +24,7 @@ var asked = regexp.MustCompile(`^([0-9a-f]+-[0-9a-f]+)/(?:([0-9]{0,17})(?:[a-z]+
 var kept = []string{"Content-Type", "Content-Language", "Content-Disposition"}
 
 // raw answers with the payload of the capture that a path names.
-func (p *Player) raw(to http.ResponseWriter, from *http.Request, path string) {
+func (p *player) raw(to http.ResponseWriter, from *http.Request, path string) {
 	if dest := from.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "empty" {
 		p.refuse(to, http.StatusForbidden, "this address is for the player's worker; open a version in the dashboard")
 		return
@@ -55,7 +55,7 @@ func (p *Player) raw(to http.ResponseWriter, from *http.Request, path string) {
 }
 
 // missing answers with a page that says why a capture cannot be shown.
-func (p *Player) missing(to http.ResponseWriter, address string, err error) {
+func (p *player) missing(to http.ResponseWriter, address string, err error) {
 	if !errors.Is(err, warc.ErrNotFound) {
 		p.o.Log.Warn().Err(err).Str("uri", address).Msg("could not show an archived capture: the page says why")
 	}
@@ -67,10 +67,10 @@ func (p *Player) missing(to http.ResponseWriter, address string, err error) {
 }
 
 // answer writes the response of a capture. It returns an error only if nothing was written.
-func (p *Player) answer(
+func (p *player) answer(
 	to http.ResponseWriter, from *http.Request, l *index.Library, address, stamp string,
 ) error {
-	c, head, body, err := replayOpen(from.Context(), l, address, stamp)
+	c, head, body, err := openCapture(from.Context(), l, address, stamp)
 	if err != nil {
 		return err
 	}
@@ -119,8 +119,11 @@ type shown struct {
 	fields http.Header
 }
 
-// open opens the payload of the capture of a URI that is nearest to a timestamp, or the last one without a timestamp.
-func replayOpen(ctx context.Context, l *index.Library, address, stamp string) (index.Capture, shown, *index.Payload, error) {
+// openCapture opens the payload of the capture of a URI that is nearest to a timestamp, or the last one without a
+// timestamp.
+func openCapture(
+	ctx context.Context, l *index.Library, address, stamp string,
+) (index.Capture, shown, *index.Payload, error) {
 	none := func(err error) (index.Capture, shown, *index.Payload, error) {
 		return index.Capture{}, shown{}, nil, err
 	}

@@ -15,7 +15,7 @@ import (
 func TestTicketsEnd(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
-	all := NewTickets()
+	all := newTickets()
 	maria, socket := all.Issue("maria", now), all.Issue("", now)
 	for _, c := range []struct {
 		what, ticket string
@@ -28,7 +28,7 @@ func TestTicketsEnd(t *testing.T) {
 		{"the ticket of a user of the socket", socket, []string{"", "jo"}, 0, true},
 		{"a ticket of this morning", maria, []string{"maria"}, 11 * time.Hour, true},
 		{"a ticket of yesterday", maria, []string{"maria"}, 24 * time.Hour, false},
-		{"a ticket of another process", NewTickets().Issue("maria", now), []string{"maria"}, 0, false},
+		{"a ticket of another process", newTickets().Issue("maria", now), []string{"maria"}, 0, false},
 		{"a ticket that was made to last", "ff" + maria, []string{"maria"}, 0, false},
 		{"no ticket", "", []string{"maria"}, 0, false},
 	} {
@@ -44,7 +44,7 @@ func TestTicketsEnd(t *testing.T) {
 // TestCapturesForTheEngine asks for captures as the engine does.
 func TestCapturesForTheEngine(t *testing.T) {
 	t.Parallel()
-	w := newWritten(t)
+	w := newArchived(t)
 	const page = "http://www.a.example/"
 	bad := "\r\nSet-Cookie: a=b\r\nClear-Site-Data: \"*\"\r\nLink: <http://evil.example/>; rel=preconnect\r\nContent-Security-Policy: default-src *\r\nService-Worker-Allowed: /"
 	first := w.Page(page, htmlHead+bad, "one")
@@ -76,7 +76,7 @@ func TestCapturesForTheEngine(t *testing.T) {
 		{"no timestamp", "2026id_/" + page, 404, "The archive has no capture", ""},
 		{"no URI", "20261121090000id_/nonsense", 400, "not a ticket", ""},
 	} {
-		got := replayGet(p, "/raw/"+ticket+"/"+c.path)
+		got := askPlayer(p, "/raw/"+ticket+"/"+c.path)
 		if got.Code != c.status || !strings.Contains(got.Body.String(), c.says) || got.Header().Get("X-Redirect-Status") != c.shows {
 			t.Errorf("%s: %d, shown %q: %s", c.what, got.Code, got.Header().Get("X-Redirect-Status"), got.Body)
 		}
@@ -89,7 +89,7 @@ func TestCapturesForTheEngine(t *testing.T) {
 			t.Errorf("%s: the policy is %q", c.what, policy)
 		}
 	}
-	if to := replayGet(p, "/raw/"+ticket+"/"+page+"moved").Header().Get("X-Orig-Location"); to != "http://www.a.example/new?a=b" {
+	if to := askPlayer(p, "/raw/"+ticket+"/"+page+"moved").Header().Get("X-Orig-Location"); to != "http://www.a.example/new?a=b" {
 		t.Errorf("the redirect leads to %q", to)
 	}
 }
@@ -97,11 +97,11 @@ func TestCapturesForTheEngine(t *testing.T) {
 // TestOnlyTheWorkerReadsCaptures asks for captures as nobody but the player's worker may.
 func TestOnlyTheWorkerReadsCaptures(t *testing.T) {
 	t.Parallel()
-	w := newWritten(t)
+	w := newArchived(t)
 	w.add(w.Page("http://a.example/", htmlHead, "secret"), "text/html", 200)
 	p := w.player("", "maria")
 	good := "/raw/" + p.o.Tickets.Issue("maria", w.Now) + "/http://a.example/"
-	if got := replayGet(p, good, "Sec-Fetch-Dest", "empty"); got.Code != 200 {
+	if got := askPlayer(p, good, "Sec-Fetch-Dest", "empty"); got.Code != 200 {
 		t.Fatalf("the worker: %d %s", got.Code, got.Body)
 	}
 	for what, got := range map[string]struct {
@@ -113,15 +113,15 @@ func TestOnlyTheWorkerReadsCaptures(t *testing.T) {
 		"an archived service worker":  {good, []string{"Service-Worker", "script"}},
 		"the engine as a worker":      {"/engine/sw.js", []string{"Service-Worker", "script"}},
 		"our worker, reconfigured":    {"/sw.js?root=x", []string{"Service-Worker", "script"}},
-		"a ticket of somebody else":   {"/raw/" + NewTickets().Issue("maria", w.Now) + "/http://a.example/", nil},
+		"a ticket of somebody else":   {"/raw/" + newTickets().Issue("maria", w.Now) + "/http://a.example/", nil},
 		"a ticket of a missing token": {"/raw/" + p.o.Tickets.Issue("jo", w.Now) + "/http://a.example/", nil},
 	} {
-		answer := replayGet(p, got.path, got.header...)
+		answer := askPlayer(p, got.path, got.header...)
 		if answer.Code != http.StatusForbidden || strings.Contains(answer.Body.String(), "secret") {
 			t.Errorf("%s: %d %s", what, answer.Code, answer.Body)
 		}
 	}
-	r := replayGet(p, "/sw.js", "Service-Worker", "script")
+	r := askPlayer(p, "/sw.js", "Service-Worker", "script")
 	if policy := r.Header().Get("Content-Security-Policy"); r.Code != 200 || !strings.HasPrefix(policy, "default-src 'self'") {
 		t.Errorf("our worker: %d, policy %q", r.Code, policy)
 	}
@@ -130,13 +130,13 @@ func TestOnlyTheWorkerReadsCaptures(t *testing.T) {
 // TestLostFilesAreNamed asks for captures whose WARC file is gone, or has other bytes.
 func TestLostFilesAreNamed(t *testing.T) {
 	t.Parallel()
-	w := newWritten(t)
+	w := newArchived(t)
 	o := w.Page("http://a.example/", htmlHead, "page")
 	w.add(o, "text/html", 200)
 	p := w.player("", "maria")
 	ask := func() string {
 		t.Helper()
-		return replayGet(p, "/raw/"+p.o.Tickets.Issue("maria", w.Now)+"/http://a.example/").Body.String()
+		return askPlayer(p, "/raw/"+p.o.Tickets.Issue("maria", w.Now)+"/http://a.example/").Body.String()
 	}
 	file := filepath.Join(w.Dir, o.File+".open")
 	whole := archivetest.Read(t, file)

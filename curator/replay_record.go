@@ -23,7 +23,7 @@ const maxShown = 64 << 10
 
 // Record returns the records of the version of a URI that is nearest to a timestamp. A record that cannot be read is a
 // problem in the answer.
-func (c *Catalog) Record(ctx context.Context, u uri.URI, at string, now time.Time) (out Record, err error) {
+func (c *catalog) Record(ctx context.Context, u uri.URI, at string, now time.Time) (out Record, err error) {
 	out = Record{URI: u.String(), Parts: []RecordPart{}}
 	if c.Archive == nil {
 		out.Problem = index.NoIndex

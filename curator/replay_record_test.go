@@ -1,14 +1,13 @@
-package curator_test
+package curator
 
 import (
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/curator"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -16,44 +15,35 @@ import (
 
 const page = "http://www.a.example/"
 
-// open indexes captures of the page as a running daemon does, and returns how to ask for a record.
-func open(t *testing.T, a *archivetest.Archive, captures ...digest.Origin) func(at string) (curator.Record, error) {
-	t.Helper()
-	live, err := index.OpenLive(t.Context(), a.Dir, nil, func(warc.Finding) error { return nil })
-	archivetest.Must(t, err)
-	reader := index.NewLiveReader(live)
-	t.Cleanup(func() { _, _ = reader.Close(), live.Close() })
+// records indexes captures of the page, and returns how to ask for a record.
+func (w *archived) records(captures ...digest.Origin) func(at string) (Record, error) {
+	w.T.Helper()
 	for i, o := range captures {
-		e := index.Entry{
-			Key: uri.ReplayKey(o.URI), Timestamp: stamp(o), URL: o.URI, MIME: "text/html", Status: "200",
-			Digest: o.Payload.String(), Length: o.Length, Offset: o.Offset, Filename: o.File,
-		}
+		mime := "text/html"
 		if i > 0 {
-			e.MIME = index.RevisitMIME
+			mime = index.RevisitMIME
 		}
-		archivetest.Must(t, live.Add(e))
+		w.add(o, mime, http.StatusOK)
 	}
 	u, err := uri.Parse(page)
-	archivetest.Must(t, err)
-	c := curator.Catalog{Archive: reader}
-	return func(at string) (curator.Record, error) { return c.Record(t.Context(), u, at, a.Now) }
+	archivetest.Must(w.T, err)
+	c := catalog{Archive: w.reader}
+	return func(at string) (Record, error) { return c.Record(w.T.Context(), u, at, w.Now) }
 }
-
-func stamp(o digest.Origin) string { return o.Date.UTC().Format(index.DateLayout) }
 
 // TestTheRecordsOfAVersionAreShown shows a response and a revisit of it, in a file that is still open.
 func TestTheRecordsOfAVersionAreShown(t *testing.T) {
 	t.Parallel()
-	a := archivetest.New(t)
+	a := newArchived(t)
 	first := a.Page(page, archivetest.HTMLHead+"\r\nX-First: yes", "<p>not part of the head")
 	second := a.Revisit(page, archivetest.HTMLHead+"\r\nX-Second: yes", first)
-	ask := open(t, a, first, second)
+	ask := a.records(first, second)
 	got, err := ask(stamp(second))
 	if err != nil || got.Problem != "" || len(got.Notes) > 0 || len(got.Parts) < 3 || len(got.Original) < 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for _, c := range []struct {
-		part                     curator.RecordPart
+		part                     RecordPart
 		kind, header, head, lack string
 	}{
 		{got.Parts[0], "revisit", "WARC-Refers-To-Target-URI: " + page, "HTTP/1.1 200 OK\nContent-Type: text/html; charset=utf-8\nX-Second: yes\n", "X-First"},
@@ -80,10 +70,10 @@ func TestTheRecordsOfAVersionAreShown(t *testing.T) {
 // text.
 func TestHostileBytesOfARecordAreHarmless(t *testing.T) {
 	t.Parallel()
-	a := archivetest.New(t)
+	a := newArchived(t)
 	hostile := archivetest.HTMLHead + "\r\nX-Bad: \x1b[31m\u202Eevil\x00\xff<script>\r\nX-Long: " + strings.Repeat("y", 2<<20)
 	first := a.Page(page, hostile, "<p>well")
-	got, err := open(t, a, first)("")
+	got, err := a.records(first)("")
 	if err != nil || got.Problem != "" || len(got.Parts) < 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -98,11 +88,11 @@ func TestHostileBytesOfARecordAreHarmless(t *testing.T) {
 // TestARecordThatCannotBeReadSaysWhy damages the record of a version, and then removes its file.
 func TestARecordThatCannotBeReadSaysWhy(t *testing.T) {
 	t.Parallel()
-	a := archivetest.New(t)
+	a := newArchived(t)
 	first := a.Page(page, archivetest.HTMLHead, "<p>one")
 	second := a.Revisit(page, archivetest.HTMLHead, first)
 	a.Seal()
-	ask := open(t, a, first, second)
+	ask := a.records(first, second)
 	file := a.Files()[0]
 	content := []byte(archivetest.Read(t, file))
 	for i := first.Offset; i < first.Offset+first.Length; i++ {
@@ -128,14 +118,14 @@ func TestARecordThatCannotBeReadSaysWhy(t *testing.T) {
 // TestARecordWithAHugeHeaderSaysWhy asks for a record of another program whose header has 2 MB.
 func TestARecordWithAHugeHeaderSaysWhy(t *testing.T) {
 	t.Parallel()
-	a := archivetest.New(t)
+	a := newArchived(t)
 	first := a.Page(page, archivetest.HTMLHead, "<p>one")
 	a.Seal()
 	huge := archivetest.Response("huge", page, archivetest.HTMLHead, "x", "X-Huge: "+strings.Repeat("y", 2<<20))
 	content := archivetest.Zipped(t, huge)
 	first.Offset, first.Length = 0, int64(len(content))
 	archivetest.Must(t, os.WriteFile(a.Files()[0], content, 0o600))
-	got, err := open(t, a, first)("")
+	got, err := a.records(first)("")
 	if err != nil || !strings.Contains(got.Problem, "damaged") || len(got.Problem) > 500 || len(got.Parts) > 0 {
 		t.Errorf("%.500q with %d parts, %v", got.Problem, len(got.Parts), err)
 	}

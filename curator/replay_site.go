@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Site says where browsers reach a player.
-type ReplaySite struct {
+// playerAddress says where browsers reach a player.
+type playerAddress struct {
 	Listen string // address with a port; "" = there is no player
 	URL    string // address for browsers, if it is not the name of the dashboard with the player's port
 	TLS    bool   // the player serves over TLS
@@ -19,12 +19,12 @@ type ReplaySite struct {
 
 // Origin returns the origin of the player for a browser that reached the dashboard under a host name, with or without a
 // port. Without one, problem says for people what to do.
-func (s ReplaySite) Origin(host string) (origin, problem string) {
+func (s playerAddress) Origin(host string) (origin, problem string) {
 	at, err := netip.ParseAddrPort(s.Listen)
 	switch {
 	case s.Listen == "" || err != nil:
 		return "", `Versions are not shown as pages: this daemon has no address for them. Set admin.replay_listen, for example to "127.0.0.1:8473", and restart it.`
-	case !ReplayHasEngine(s.Engine):
+	case !HasEngine(s.Engine):
 		return "", fmt.Sprintf("Versions are not shown as pages: the engine of ReplayWeb.page is not in %s. Install the package arcrawl-replay, or name its folder in admin.replay_assets.", s.Engine)
 	case s.URL != "":
 		return strings.TrimSuffix(s.URL, "/"), ""
@@ -62,9 +62,9 @@ func otherName(name string) string {
 	return "localhost"
 }
 
-// WithLinks leads /view/TIMESTAMP/URI to the page of the version. The address has a whole URI, so it must not be
+// withLinks leads /view/TIMESTAMP/URI to the page of the version. The address has a whole URI, so it must not be
 // cleaned as [http.ServeMux] does.
-func WithLinks(next http.Handler) http.Handler {
+func withLinks(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
 		rest, ok := strings.CutPrefix(from.URL.RequestURI(), "/view/")
 		at, address, _ := strings.Cut(rest, "/")

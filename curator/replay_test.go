@@ -20,58 +20,25 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/uri"
 )
-
-// written is an archive with a live index, as a running daemon has it.
-type written struct {
-	*archivetest.Archive
-	live *index.Live
-}
-
-func newWritten(t *testing.T) *written {
-	t.Helper()
-	a := archivetest.New(t)
-	live, err := index.OpenLive(t.Context(), a.Dir, nil, func(warc.Finding) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = live.Close() })
-	return &written{a, live}
-}
-
-// add indexes a record, and returns the timestamp of its capture.
-func (w *written) add(o digest.Origin, mime string, status int) string {
-	w.T.Helper()
-	stamp := o.Date.UTC().Format(index.DateLayout)
-	archivetest.Must(w.T, w.live.Add(index.Entry{
-		Key: uri.ReplayKey(o.URI), Timestamp: stamp, URL: o.URI, MIME: mime, Status: strconv.Itoa(status),
-		Digest: o.Payload.String(), Length: o.Length, Offset: o.Offset, Filename: o.File,
-	}))
-	return stamp
-}
 
 const htmlHead = archivetest.HTMLHead
 
 // player serves the archive. tokens are the names of the tokens in force.
-func (w *written) player(engine string, tokens ...string) *Player {
+func (w *archived) player(engine string, tokens ...string) *player {
 	w.T.Helper()
-	archive := index.NewLiveReader(w.live)
-	w.T.Cleanup(func() { _ = archive.Close() })
-	return New(Options{
-		Archive: archive, Engine: engine, Tickets: NewTickets(), Names: func() []string { return tokens },
+	return newPlayer(playerOptions{
+		Archive: w.reader, Engine: engine, Tickets: newTickets(), Names: func() []string { return tokens },
 		Now: func() time.Time { return w.Now }, Log: zerolog.Nop(),
 	})
 }
 
-// get requests a path of the player without a browser.
-func replayGet(p http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
+// askPlayer requests a path of the player without a browser.
+func askPlayer(p http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.URL.Opaque = path
 	for i := 0; i < len(headers); i += 2 {
@@ -82,9 +49,9 @@ func replayGet(p http.Handler, path string, headers ...string) *httptest.Respons
 	return got
 }
 
-// dashboard is a page with the frame of a version, behind the guard of the API. secrets counts answers of the API that
+// framed is a page with the frame of a version, behind the guard of the API. secrets counts answers of the API that
 // left the guard.
-func replayDashboard(t *testing.T, frame string, secrets *atomic.Int64) *httptest.Server {
+func framed(t *testing.T, frame string, secrets *atomic.Int64) *httptest.Server {
 	t.Helper()
 	token := access.Token{Name: "maria", Role: access.Operate, Secret: "0123456789abcdef0123456789abcdef"}
 	player, _, _ := strings.Cut(strings.TrimPrefix(frame, "http://"), "/")
@@ -116,7 +83,7 @@ func serve(t *testing.T, p http.Handler) string {
 // engine returns the folder of the engine, as the package arcrawl-replay installs it.
 func engine(t *testing.T) string { t.Helper(); return filepath.Dir(foreign.ReplayWorker(t)) }
 
-const replaySignIn = "/?token=0123456789abcdef0123456789abcdef"
+const framedSignIn = "/?token=0123456789abcdef0123456789abcdef"
 
 // picture returns a PNG of one colour.
 func picture(t *testing.T, c color.RGBA) string {
@@ -133,7 +100,7 @@ func picture(t *testing.T, c color.RGBA) string {
 func TestAVersionIsShownWhileItsFileIsOpen(t *testing.T) {
 	t.Parallel()
 	slow.Unraced(t, browser.Races)
-	w := newWritten(t)
+	w := newArchived(t)
 	red := color.RGBA{200, 10, 20, 255}
 	text := func(word string) string {
 		return `<!doctype html><body style="margin:0"><img src="/red.png" style="display:block"><p id=word>` + word
@@ -145,8 +112,8 @@ func TestAVersionIsShownWhileItsFileIsOpen(t *testing.T) {
 	third := w.Revisit(page, htmlHead, first)
 	fourth := w.NotModified(page, second)
 	stamps := []string{
-		w.add(first, "text/html", 200), w.add(second, "text/html", 200),
-		w.add(third, index.RevisitMIME, 200), w.add(fourth, index.RevisitMIME, 304),
+		stamp(w.add(first, "text/html", 200)), stamp(w.add(second, "text/html", 200)),
+		stamp(w.add(third, index.RevisitMIME, 200)), stamp(w.add(fourth, index.RevisitMIME, 304)),
 	}
 	if open, err := filepath.Glob(filepath.Join(w.Dir, "*.open")); err != nil || len(open) != 1 {
 		t.Fatalf("open files: %q, %v", open, err)
@@ -156,8 +123,8 @@ func TestAVersionIsShownWhileItsFileIsOpen(t *testing.T) {
 	b := browser.Open(t, 300, 200)
 	for i, want := range []string{"one", "two", "one", "two"} {
 		var secrets atomic.Int64
-		d := replayDashboard(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", w.Now), stamps[i], page), &secrets)
-		b.Go(d.URL + replaySignIn)
+		d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", w.Now), stamps[i], page), &secrets)
+		b.Go(d.URL + framedSignIn)
 		frame := b.Frame(`location.pathname.startsWith("/w/") && document.getElementById("word") && document.images[0].naturalWidth == 100`)
 		if got := frame(`document.getElementById("word").textContent`); got != strconv.Quote(want) {
 			t.Errorf("visit %d of %s says %s, want %q", i+1, stamps[i], got, want)

@@ -15,26 +15,26 @@ import (
 // A ticket is valid until the end of the period after the one in which it was issued.
 const ticketPeriod = 12 * time.Hour
 
-// Tickets issues and checks tickets. A ticket allows its holder to read archived captures, and nothing else. It
+// tickets issues and checks tickets. A ticket allows its holder to read archived captures, and nothing else. It
 // contains when it expires, and a code that only this process can make. All tickets end with the process.
-type Tickets struct{ key []byte }
+type tickets struct{ key []byte }
 
-// NewTickets returns tickets with a random key.
-func NewTickets() Tickets {
+// newTickets returns tickets with a random key.
+func newTickets() tickets {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails
-	return Tickets{key}
+	return tickets{key}
 }
 
 // Issue returns the ticket for a name: of a token, or "" for a user of the unix socket. It is the same for several
 // hours, so that a browser can reuse what it has loaded.
-func (t Tickets) Issue(name string, now time.Time) string {
+func (t tickets) Issue(name string, now time.Time) string {
 	expires := now.Truncate(ticketPeriod).Add(2 * ticketPeriod).Unix()
 	return strconv.FormatInt(expires, 16) + "-" + t.code(name, expires)
 }
 
 // Valid reports whether a ticket was issued for one of the names and has not expired.
-func (t Tickets) Valid(ticket string, names []string, now time.Time) bool {
+func (t tickets) Valid(ticket string, names []string, now time.Time) bool {
 	date, code, _ := strings.Cut(ticket, "-")
 	expires, err := strconv.ParseInt(date, 16, 64)
 	if err != nil || now.Unix() >= expires {
@@ -47,7 +47,7 @@ func (t Tickets) Valid(ticket string, names []string, now time.Time) bool {
 	return valid
 }
 
-func (t Tickets) code(name string, expires int64) string {
+func (t tickets) code(name string, expires int64) string {
 	sum := hmac.New(sha256.New, t.key)
 	sum.Write([]byte(strconv.FormatInt(expires, 16) + "\n" + name))
 	return hex.EncodeToString(sum.Sum(nil)[:16])
@@ -64,9 +64,9 @@ func holder(c access.Caller) string {
 	return c.Name
 }
 
-// Holders returns the names for which tickets are valid: of tokens and users, "" for users of the socket, and the one
+// holders returns the names for which tickets are valid: of tokens and users, "" for users of the socket, and the one
 // of users whom a proxy names.
-func Holders(o access.Options) []string {
+func holders(o access.Options) []string {
 	names := []string{""}
 	for _, t := range o.Tokens() {
 		names = append(names, t.Name)

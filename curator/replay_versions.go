@@ -24,15 +24,15 @@ import (
 // maxListed is the maximum number of versions in a list: the newest.
 const maxListed = 1000
 
-// Catalog answers questions about versions. Its methods are safe for concurrent use.
-type Catalog struct {
+// catalog answers questions about versions. Its methods are safe for concurrent use.
+type catalog struct {
 	Archive *index.LiveReader // nil: there is no live index
-	Tickets Tickets
-	Site    ReplaySite
+	Tickets tickets
+	Site    playerAddress
 }
 
 // List returns the versions of a URI, newest first.
-func (c *Catalog) List(u uri.URI, now time.Time) (Versions, error) {
+func (c *catalog) List(u uri.URI, now time.Time) (Versions, error) {
 	out := Versions{URI: u.String(), Versions: []Version{}}
 	if c.Archive == nil {
 		out.Problem = index.NoIndex
@@ -89,7 +89,7 @@ func compareLink(before, after index.Entry) string {
 }
 
 // nearest does something with the capture of a URI that is nearest to a timestamp.
-func (c *Catalog) nearest(u uri.URI, at string, now time.Time, do func(*index.Library, index.Entry) error) error {
+func (c *catalog) nearest(u uri.URI, at string, now time.Time, do func(*index.Library, index.Entry) error) error {
 	return c.Archive.With(now, func(l *index.Library) error {
 		e, err := l.NearestTo(u.String(), at)
 		if err != nil {
@@ -101,7 +101,7 @@ func (c *Catalog) nearest(u uri.URI, at string, now time.Time, do func(*index.Li
 
 // View returns where a browser can see the capture of a URI that is nearest to a timestamp. It is for the caller of a
 // request, who reached the dashboard under the name in the request.
-func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (View, error) {
+func (c *catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (View, error) {
 	out := View{URI: u.String()}
 	if c.Archive == nil {
 		out.Problem = index.NoIndex
@@ -133,17 +133,14 @@ func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (Vi
 }
 
 // Frames returns the origin of the player for the policy of the dashboard, or "".
-func (c *Catalog) Frames(r *http.Request) string {
+func (c *catalog) Frames(r *http.Request) string {
 	origin, _ := c.Site.Origin(r.Host)
 	return origin
 }
 
-// Comparisons returns what can be compared of two captures. The first one is the usual one.
-func Comparisons() []string { return compare.Kinds() }
-
 // Compare compares the captures of a URI that are nearest to two timestamps. Without the first, it is the capture
 // before. Rules for scrubbing of the configuration hide differences.
-func (c *Catalog) Compare(
+func (c *catalog) Compare(
 	ctx context.Context, u uri.URI, before, after, what string, inForce *config.Config, now time.Time,
 ) (out Comparison, err error) {
 	s := inForce.For(config.About{URI: u, Now: now})
@@ -185,7 +182,7 @@ func (c *Catalog) Compare(
 }
 
 // Picture returns the picture of a capture and its media type.
-func (c *Catalog) Picture(
+func (c *catalog) Picture(
 	ctx context.Context, u uri.URI, at string, now time.Time,
 ) (content []byte, mime string, err error) {
 	if c.Archive == nil {
@@ -198,7 +195,7 @@ func (c *Catalog) Picture(
 	return content, mime, err
 }
 
-// IsMissing reports whether an error says that there is no such version, or that it is not a picture.
-func IsMissing(err error) bool {
+// isMissing reports whether an error says that there is no such version, or that it is not a picture.
+func isMissing(err error) bool {
 	return errors.Is(err, warc.ErrNotFound) || errors.Is(err, compare.ErrNoPicture)
 }

@@ -45,7 +45,7 @@ func stun(t *testing.T) (address string, packets func() int64) {
 func TestAnArchivedPageHasNoWebRTC(t *testing.T) {
 	t.Parallel()
 	slow.Unraced(t, browser.Races)
-	w := newWritten(t)
+	w := newArchived(t)
 	assets := engine(t)
 	control, sent := stun(t)
 	page := fmt.Sprintf(peer, control)
@@ -70,12 +70,12 @@ func TestAnArchivedPageHasNoWebRTC(t *testing.T) {
 	server, leaked := stun(t) // of its own: packets of the first page are late
 	p := w.player(assets, "maria")
 	origin := serve(t, p)
-	at := w.add(w.Page("http://www.a.example/", htmlHead, fmt.Sprintf(peer, server)), "text/html", 200)
+	at := stamp(w.add(w.Page("http://www.a.example/", htmlHead, fmt.Sprintf(peer, server)), "text/html", 200))
 	var secrets atomic.Int64
 	ticket := p.o.Tickets.Issue("maria", w.Now)
-	d := replayDashboard(t, fmt.Sprintf("%s/open/%s/%s/http://www.a.example/", origin, ticket, at), &secrets)
+	d := framed(t, fmt.Sprintf("%s/open/%s/%s/http://www.a.example/", origin, ticket, at), &secrets)
 	b.Go("about:blank")
-	b.Go(d.URL + replaySignIn)
+	b.Go(d.URL + framedSignIn)
 	b.Frame(`window.tried`)
 	if n := leaked(); n > 0 {
 		t.Errorf("the archived page has sent %d packets", n)

@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -79,16 +78,16 @@ func (c *curation) seedRoutes() []admin.Route {
 }
 
 // seedFiles reads the files of the configuration.
-func (c *curation) seedFiles() (Files, error) {
+func (c *curation) seedFiles() (configFiles, error) {
 	inForce := c.o.Config().Config
-	return OpenFiles(inForce.Path, inForce.HostsDir)
+	return openConfigFiles(inForce.Path, inForce.HostsDir)
 }
 
 // maxPlanned is the maximum number of new and changed seeds in an answer.
 const maxPlanned = 1000
 
 // planSeeds compares a list with the host files. It returns these files too.
-func (c *curation) planSeeds(l SeedList) (f Files, p SeedPlan, err error) {
+func (c *curation) planSeeds(l SeedList) (f configFiles, p SeedPlan, err error) {
 	if f, err = c.seedFiles(); err != nil {
 		return f, p, err
 	}
@@ -101,7 +100,7 @@ func (c *curation) planSeeds(l SeedList) (f Files, p SeedPlan, err error) {
 
 // undoSeeds restores the host files as they were before the last import. It returns their folder too. The caller holds
 // [admin.Window.WritingFiles].
-func (c *curation) undoSeeds() (u Undoable, dir string, err error) {
+func (c *curation) undoSeeds() (u undoable, dir string, err error) {
 	f, err := c.seedFiles()
 	if err != nil {
 		return u, "", err
@@ -124,8 +123,7 @@ func (c *curation) importSeeds(l SeedList, who string) (p SeedPlan, dir string, 
 	}
 	if err := f.Write(p.Texts, "import in the dashboard by "+who, c.o.Now()); err != nil {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-			err = fmt.Errorf("%w; the daemon may not write %s: allow it, with ReadWritePaths= in a drop-in of its systemd unit, "+
-				"or use arcrawl seeds add --from", err, f.Dir)
+			err = fmt.Errorf("%w%s, or use arcrawl seeds add --from", err, remedy(err, f.Dir))
 		}
 		return p, "", nil, admin.BadRequest(err)
 	}

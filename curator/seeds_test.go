@@ -83,8 +83,8 @@ func TestTheDashboardAndTheListHaveOneMaximum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("file.size > %de6", MaxListSize/1_000_000)
-	if !strings.Contains(string(page), want) || admin.MaxBody < 2*MaxListSize {
+	want := fmt.Sprintf("file.size > %de6", maxListSize/1_000_000)
+	if !strings.Contains(string(page), want) || admin.MaxBody < 2*maxListSize {
 		t.Errorf("import.js has no %q, or a body of %d bytes is too small", want, admin.MaxBody)
 	}
 }

@@ -39,7 +39,7 @@ func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
 		return daemon.FolderError{Err: err}
 	}
 	defer done()
-	text, err := io.ReadAll(io.LimitReader(in, MaxListSize+1))
+	text, err := io.ReadAll(io.LimitReader(in, maxListSize+1))
 	if err != nil {
 		return daemon.FolderError{Err: err}
 	}
@@ -87,7 +87,7 @@ func (b *bulkEdit) preview(out io.Writer, name string, p SeedPlan) {
 const maxEffect = 100
 
 // write shows the effect of new texts of host files, asks, and writes them.
-func (b *bulkEdit) write(cmd *cobra.Command, s Files, texts map[string][]byte, what string) error {
+func (b *bulkEdit) write(cmd *cobra.Command, s configFiles, texts map[string][]byte, what string) error {
 	out := cmd.OutOrStdout()
 	if len(texts) == 0 {
 		_, err := fmt.Fprintln(out, "nothing to write")

@@ -19,7 +19,7 @@ import (
 
 // seedPlanner compares a list with the configuration.
 type seedPlanner struct {
-	f      Files
+	f      configFiles
 	plan   SeedPlan
 	list   *seedList
 	config *config.Config
@@ -40,7 +40,7 @@ type seedEdit struct {
 
 // Plan compares a list of seeds, CSV or plain text, with the configuration. Lines with faults are left out. The error
 // says that the files cannot be read, or that the new texts would be faulty.
-func (f Files) Plan(list []byte) (SeedPlan, error) {
+func (f configFiles) Plan(list []byte) (SeedPlan, error) {
 	l := readList(list)
 	c, faulty, err := f.load()
 	if err != nil {
@@ -216,8 +216,9 @@ func (d *seedEdit) apply(text []byte) (_ []byte, err error) {
 	return setGoals(text, d.goals)
 }
 
-// Export writes the seeds that a filter selects as CSV, with the columns of a list, which [Files.Plan] reads back.
-func (f Files) Export(out io.Writer, only config.Filter) error {
+// Export writes the seeds that a filter selects as CSV, with the columns of a list. [configFiles.Plan] reads it
+// back.
+func (f configFiles) Export(out io.Writer, only config.Filter) error {
 	c, _, err := f.load()
 	if err != nil {
 		return err

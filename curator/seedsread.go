@@ -19,8 +19,8 @@ import (
 
 // Bounds of a list.
 const (
-	MaxListSize   = 20_000_000 // bytes; also of a list in the dashboard
-	editMaxLines  = 1_000_000  // entries
+	maxListSize   = 20_000_000 // bytes; also of a list in the dashboard
+	maxListLines  = 1_000_000  // entries
 	maxSeedFaults = 1000       // faults that are listed; all are counted
 )
 
@@ -85,10 +85,10 @@ func readList(text []byte) seedList {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	const remedy = "save the list as text in UTF-8"
 	switch {
-	case len(text) > MaxListSize:
+	case len(text) > maxListSize:
 		l.fault(ListFault{
 			Line: 1, Column: 1, Problem: "the list is too large",
-			Remedy: fmt.Sprintf("divide it; maximum: %d MB", MaxListSize/1_000_000),
+			Remedy: fmt.Sprintf("divide it; maximum: %d MB", maxListSize/1_000_000),
 		})
 		return l
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
@@ -138,10 +138,10 @@ func (l *seedList) readLines(text string) {
 
 // add adds an entry, and reports whether there may be more.
 func (l *seedList) add(e seedEntry) bool {
-	if len(l.Entries) >= editMaxLines {
+	if len(l.Entries) >= maxListLines {
 		l.fault(ListFault{
 			Line: e.Line, Column: 1, Problem: "the list is too long",
-			Remedy: fmt.Sprintf("divide it; maximum: %d lines", editMaxLines),
+			Remedy: fmt.Sprintf("divide it; maximum: %d lines", maxListLines),
 		})
 		return false
 	}

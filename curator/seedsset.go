@@ -14,7 +14,7 @@ import (
 
 // set returns the new texts of the files of all hosts that a filter selects, with other values of some keys, each as
 // "politeness.min_delay=5s". Hosts without a file of their own are not changed.
-func (f Files) set(only config.Filter, settings []string) (map[string][]byte, error) {
+func (f configFiles) set(only config.Filter, settings []string) (map[string][]byte, error) {
 	c, faulty, err := f.load()
 	if err != nil {
 		return nil, err

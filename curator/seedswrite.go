@@ -22,15 +22,15 @@ import (
 // undoFile is the name of the file with the old texts, in the folder of the host files. The daemon does not read it.
 const undoFile = ".last-import.json"
 
-// Undoable is the last change that can be undone.
-type Undoable struct {
-	At    time.Time `json:"at"`
-	What  string    `json:"what"` // in words
-	Files []Change  `json:"files"`
+// undoable is the last change that can be undone.
+type undoable struct {
+	At    time.Time    `json:"at"`
+	What  string       `json:"what"` // in words
+	Files []fileChange `json:"files"`
 }
 
-// Change is a host file before a change, and the digest of its text afterwards.
-type Change struct {
+// fileChange is a host file before a change, and the digest of its text afterwards.
+type fileChange struct {
 	Name   string  `json:"name"`
 	Before *string `json:"before"` // nil: there was no file
 	After  string  `json:"after"`
@@ -44,15 +44,15 @@ func textDigest(text []byte) string {
 
 // Write writes host files. It stores their old texts first, so that the change can be undone, also if it was
 // interrupted. A file that somebody else changed since it was read ends Write before anything is written.
-func (f Files) Write(texts map[string][]byte, what string, now time.Time) error {
-	u := Undoable{At: now.UTC(), What: what}
+func (f configFiles) Write(texts map[string][]byte, what string, now time.Time) error {
+	u := undoable{At: now.UTC(), What: what}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		old, existed := f.Texts[name]
 		is, err := os.ReadFile(filepath.Join(f.Dir, name))
 		if existed != (err == nil) || err != nil && !errors.Is(err, fs.ErrNotExist) || !bytes.Equal(old, is) {
 			return fmt.Errorf("%s was changed by somebody else meanwhile; nothing was written; repeat", filepath.Join(f.Dir, name))
 		}
-		c := Change{Name: name, After: textDigest(texts[name])}
+		c := fileChange{Name: name, After: textDigest(texts[name])}
 		if existed {
 			text := string(old)
 			c.Before = &text
@@ -66,7 +66,7 @@ func (f Files) Write(texts map[string][]byte, what string, now time.Time) error 
 		return fmt.Errorf("store the old texts of the host files: %w; nothing was written", err)
 	}
 	for _, c := range u.Files {
-		if err := f.put(c.Name, texts[c.Name]); err != nil {
+		if err := fileio.Edit(filepath.Join(f.Dir, c.Name), texts[c.Name]); err != nil {
 			return fmt.Errorf("write %s: %w; some host files are written already; arcrawl seeds add --undo restores them", c.Name, err)
 		}
 	}
@@ -74,7 +74,7 @@ func (f Files) Write(texts map[string][]byte, what string, now time.Time) error 
 }
 
 // keep stores what can be undone.
-func (f Files) keep(u Undoable) error {
+func (f configFiles) keep(u undoable) error {
 	text, err := json.Marshal(u)
 	if err != nil {
 		return err
@@ -82,18 +82,13 @@ func (f Files) keep(u Undoable) error {
 	return fileio.Write(filepath.Join(f.Dir, undoFile), text, 0o640)
 }
 
-// put replaces a host file, and keeps its mode.
-func (f Files) put(name string, text []byte) error {
-	return fileio.Edit(filepath.Join(f.Dir, name), text)
-}
-
-// last returns the change that [Files.Undo] would undo.
-func (f Files) last() (Undoable, error) {
+// last returns the change that [configFiles.Undo] would undo.
+func (f configFiles) last() (undoable, error) {
 	text, err := os.ReadFile(filepath.Join(f.Dir, undoFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return Undoable{}, fmt.Errorf("there is no import in %s to undo", f.Dir)
+		return undoable{}, fmt.Errorf("there is no import in %s to undo", f.Dir)
 	}
-	var u Undoable
+	var u undoable
 	if err == nil {
 		err = json.Unmarshal(text, &u)
 	}
@@ -103,19 +98,19 @@ func (f Files) last() (Undoable, error) {
 		}
 	}
 	if err != nil {
-		return Undoable{}, fmt.Errorf("read %s: %w; the import cannot be undone", filepath.Join(f.Dir, undoFile), err)
+		return undoable{}, fmt.Errorf("read %s: %w; the import cannot be undone", filepath.Join(f.Dir, undoFile), err)
 	}
 	return u, nil
 }
 
 // Undo restores the host files as they were before the last change. If somebody changed one of them since, nothing is
 // restored.
-func (f Files) Undo() (Undoable, error) {
+func (f configFiles) Undo() (undoable, error) {
 	u, err := f.last()
 	if err != nil {
 		return u, err
 	}
-	var restore []Change
+	var restore []fileChange
 	var changed []string
 	for _, c := range u.Files {
 		text, err := os.ReadFile(filepath.Join(f.Dir, c.Name))
@@ -137,7 +132,7 @@ func (f Files) Undo() (Undoable, error) {
 		if c.Before == nil {
 			err = os.Remove(filepath.Join(f.Dir, c.Name))
 		} else {
-			err = f.put(c.Name, []byte(*c.Before))
+			err = fileio.Edit(filepath.Join(f.Dir, c.Name), []byte(*c.Before))
 		}
 		if err != nil {
 			return u, fmt.Errorf("restore %s: %w; repeat", c.Name, err)

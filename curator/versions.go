@@ -8,7 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-
+	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -63,7 +63,7 @@ func ofURI(do func(r *http.Request, u uri.URI) (any, error)) func(*admin.Window,
 			return nil, err
 		}
 		v, err := do(r, u)
-		if IsMissing(err) {
+		if isMissing(err) {
 			return nil, admin.Unknown("no version of " + u.String())
 		}
 		return v, err
@@ -72,7 +72,7 @@ func ofURI(do func(r *http.Request, u uri.URI) (any, error)) func(*admin.Window,
 
 // compare compares two versions. One comparison runs at a time, because each needs memory for two pages.
 func (c *curation) compare(r *http.Request, u uri.URI) (out Comparison, err error) {
-	kinds := Comparisons()
+	kinds := compare.Kinds()
 	what := cmp.Or(r.FormValue("what"), kinds[0])
 	if !slices.Contains(kinds, what) {
 		return out, admin.Fault("unknown what %q; valid values: %s", what, strings.Join(kinds, ", "))
@@ -91,7 +91,7 @@ func (c *curation) picture(to http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		content, mime, err = c.catalog.Picture(r.Context(), u, r.FormValue("at"), c.o.Now())
 	}
-	if IsMissing(err) {
+	if isMissing(err) {
 		err = admin.Unknown(err.Error())
 	}
 	if err != nil {

@@ -8,12 +8,11 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/config"
-
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
 // viewer shows archived versions as pages, on an address of its own. A process has one, also if it has several daemons.
-type viewer struct{ catalog Catalog }
+type viewer struct{ catalog catalog }
 
 // wing returns the wing of a daemon whose versions this viewer shows.
 func (v *viewer) wing() daemon.Wing {
@@ -26,9 +25,9 @@ func (v *viewer) wing() daemon.Wing {
 // open serves archived versions on their address, if one is configured.
 func (v *viewer) open(d *daemon.Daemon) error {
 	c := d.Live().Current().Admin
-	v.catalog = Catalog{
-		Archive: d.Archived(), Tickets: NewTickets(),
-		Site: ReplaySite{URL: c.ReplayURL, TLS: c.Remote == config.RemoteTLS, Engine: c.ReplayAssets},
+	v.catalog = catalog{
+		Archive: d.Archived(), Tickets: newTickets(),
+		Site: playerAddress{URL: c.ReplayURL, TLS: c.Remote == config.RemoteTLS, Engine: c.ReplayAssets},
 	}
 	if v.catalog.Archive == nil || c.ReplayListen == "" {
 		return nil
@@ -48,13 +47,13 @@ func (v *viewer) serve(d *daemon.Daemon, l net.Listener) error {
 	if err != nil {
 		return daemon.FolderError{Err: errors.Join(fmt.Errorf("admin.replay_listen: %w", err), l.Close())}
 	}
-	if !ReplayHasEngine(c.ReplayAssets) {
+	if !HasEngine(c.ReplayAssets) {
 		log.Warn().Str("folder", c.ReplayAssets).
 			Msg("archived versions are not shown as pages: the folder has no engine; install the package arcrawl-replay")
 	}
-	d.Serve(l, New(Options{
+	d.Serve(l, newPlayer(playerOptions{
 		Archive: v.catalog.Archive, Engine: c.ReplayAssets, Tickets: v.catalog.Tickets, Now: d.Now, Log: log,
-		Names: func() []string { return Holders(o) },
+		Names: func() []string { return holders(o) },
 	}))
 	log.Info().Str("at", v.catalog.Site.Listen).Msg("serving archived versions to the dashboard")
 	return nil

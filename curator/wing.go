@@ -1,5 +1,24 @@
 // Package curator is the wing for those who care for the collection: it shows in the dashboard what is new and what is
 // archived, compares versions, captures pages at once, makes packages, and changes the files of the configuration.
+//
+// # Versions
+//
+// A catalog answers questions about archived versions from the archive that is being written. A player shows them as
+// pages, on an address of its own.
+//
+// # Packages
+//
+// Packages in WACZ are for people with a browser: one version with what it shows, or the captures of a collection and a
+// period. They are made in the background, one at a time, and the last ones are kept. The captures and bytes of a
+// package are bounded, the packages that wait, and those that are kept. What is too large is refused with the command
+// that makes it.
+//
+// # Files of the configuration
+//
+// An editor changes one file in a browser, or settings in several host files. A file that somebody else has changed in
+// between is never written: the answer has both texts. A list of seeds, CSV or plain text, is compared with the
+// configuration: the plan has what is new, changed, known and faulty, and the new texts of the host files. Their old
+// texts are stored before, so that the change can be undone.
 package curator
 
 import (
@@ -8,12 +27,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
-
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
@@ -30,19 +46,13 @@ func Wing() daemon.Wing {
 	return w
 }
 
-// Commands returns the commands of curators.
-func Commands(now func() time.Time) []*cobra.Command { return EditCommands(now) }
-
-// HasEngine reports whether a folder has an engine that shows archived versions as pages.
-func HasEngine(folder string) bool { return ReplayHasEngine(folder) }
-
 // curation holds what curators work with. Each daemon has one.
 type curation struct {
 	window   *admin.Window
 	o        admin.Options // of the window
-	catalog  Catalog
+	catalog  catalog
 	captures *captureStore
-	packs    *Store
+	packs    *packStore
 }
 
 // extension returns what the wing adds to the API of its daemon.
@@ -55,7 +65,7 @@ func (c *curation) extension() admin.Extension {
 			"GET /feed.atom":                       c.feed,
 		},
 		Pages: pages(),
-		Wrap:  WithLinks, Frames: func(r *http.Request) string { return c.catalog.Frames(r) },
+		Wrap:  withLinks, Frames: func(r *http.Request) string { return c.catalog.Frames(r) },
 		Open: c.open, Close: c.close,
 		Observe:     func(r crawler.Report) { c.captures.Add(r) },
 		Ordered:     func(uris []string) { c.captures.Demand(uris) },
