@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -89,6 +90,7 @@ func TestTheLatestCapturesAreKeptAndSelected(t *testing.T) {
 // TestTitlesAreFoundBeyondMemory searches titles of more captures than are in memory, and of more than the files hold.
 func TestTitlesAreFoundBeyondMemory(t *testing.T) {
 	t.Parallel()
+	slow.Unraced(t, slow.OneGoroutine)
 	dir := t.TempDir()
 	s := open(t, dir)
 	const n = 110_000 // more than two files
@@ -126,6 +128,7 @@ func TestTitlesAreFoundBeyondMemory(t *testing.T) {
 // TestTheCapturesOfAWeekAreRead reads what came after a time: from one file, and from files that are full.
 func TestTheCapturesOfAWeekAreRead(t *testing.T) {
 	t.Parallel()
+	slow.Unraced(t, slow.OneGoroutine)
 	s := open(t, t.TempDir())
 	read := func(since int64) (n int, newest, oldest, from int64) {
 		at := s.Each(time.Unix(since, 0), func(c api.Capture) {

@@ -74,6 +74,7 @@ func fits(t *testing.T, b *browser.Page, page string) {
 func TestAVersionIsSeenInTheDashboard(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, browser.Races)
 	wings := []func() daemon.Wing{Wing}
 	l := daemontest.StartIn(t, t.TempDir(), wings, withReplay(filepath.Dir(foreign.ReplayWorker(t))))
 	l.Visited(t)

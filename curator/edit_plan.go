@@ -87,7 +87,8 @@ func withLineEnds(before, text []byte) []byte {
 }
 
 // Save writes what [editor.Plan] shows, unless the file is not as it was, or the new text has faults: then the plan
-// says so, and nothing is written. Nobody else writes before the change is committed, so that no commit has two changes.
+// says so, and nothing is written. Nobody else writes before the change is committed, so that no commit has two
+// changes.
 func (w editor) Save(o EditOrder) (EditSaved, error) {
 	w.Writing.Lock()
 	defer w.Writing.Unlock()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 const main = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n[seeds]\nuris = [\"https://main.example/\"]\n"
@@ -226,6 +227,7 @@ func TestEachFaultNamesItsPlace(t *testing.T) {
 // TestALargeListIsReadAndPlanned reads 100,000 lines with a fault in each kind of column, and plans some of them.
 func TestALargeListIsReadAndPlanned(t *testing.T) {
 	t.Parallel()
+	slow.Unraced(t, slow.OneGoroutine)
 	faulty := []string{
 		"https://,,,,,,,", "https://www.host1.example/1,=,,,,,,", "https://www.host1.example/2,,=,,,,,",
 		"https://www.host1.example/3,,,a\u202eb,,,,", "https://www.host1.example/4,,,,\"a,b\",,,", "https://www.host1.example/5,,,,,a\u202eb,,",
