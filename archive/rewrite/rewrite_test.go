@@ -1,4 +1,4 @@
-package rewrite
+package rewrite_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
@@ -21,11 +22,11 @@ import (
 
 // rewritten writes new files and verifies that they need no other files except the known ones.
 func rewritten(
-	t *testing.T, paths []string, o Options, known ...string,
-) (out string, sum Summary, found []warc.Finding) {
+	t *testing.T, paths []string, o rewrite.Options, known ...string,
+) (out string, sum rewrite.Summary, found []warc.Finding) {
 	t.Helper()
 	o.Out = filepath.Join(t.TempDir(), "new")
-	sum, err := Files(context.Background(), paths, o, func(f warc.Finding) error {
+	sum, err := rewrite.Files(context.Background(), paths, o, func(f warc.Finding) error {
 		found = append(found, f)
 		return nil
 	})
@@ -86,7 +87,7 @@ func TestRewrittenFileNeedsNoOtherFile(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
 	last := l.Files()[2]
-	out, sum, found := rewritten(t, []string{last}, Options{From: []string{l.Dir}})
+	out, sum, found := rewritten(t, []string{last}, rewrite.Options{From: []string{l.Dir}})
 	if len(found) > 0 || sum.Filled != 2 || sum.Repointed != 1 || sum.Files != 1 {
 		t.Errorf("sum %+v, findings %v, want 2 filled and 1 repointed in 1 file", sum, found)
 	}
@@ -126,7 +127,7 @@ func TestRewrittenFileNeedsNoOtherFile(t *testing.T) {
 func TestAllMakesAResponseFromEveryRevisit(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
-	out, sum, found := rewritten(t, []string{l.Dir}, Options{All: true})
+	out, sum, found := rewritten(t, []string{l.Dir}, rewrite.Options{All: true})
 	if len(found) > 0 || sum.Filled != 5 || sum.Repointed != 0 || sum.Files != 3 {
 		t.Errorf("sum %+v, findings %v, want 5 filled in 3 files", sum, found)
 	}
@@ -140,7 +141,7 @@ func TestAllMakesAResponseFromEveryRevisit(t *testing.T) {
 func TestRecordsWithoutDependenciesAreCopiedByteForByte(t *testing.T) {
 	t.Parallel()
 	l, names := archivetest.Three(t)
-	out, sum, _ := rewritten(t, []string{l.Dir}, Options{})
+	out, sum, _ := rewritten(t, []string{l.Dir}, rewrite.Options{})
 	if sum.Filled+sum.Repointed != 0 {
 		t.Errorf("sum %+v, want only copies", sum)
 	}
@@ -149,7 +150,7 @@ func TestRecordsWithoutDependenciesAreCopiedByteForByte(t *testing.T) {
 			t.Errorf("%s has changed", name)
 		}
 	}
-	_, err := Files(context.Background(), []string{l.Dir}, Options{Out: out}, noFinding)
+	_, err := rewrite.Files(context.Background(), []string{l.Dir}, rewrite.Options{Out: out}, noFinding)
 	if err == nil || !strings.Contains(err.Error(), "nothing is overwritten") {
 		t.Errorf("overwriting files: %v, want an error", err)
 	}
@@ -159,7 +160,7 @@ func TestARevisitWithoutItsOriginalIsCopiedAndReported(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
 	last := l.Files()[2]
-	_, sum, found := rewritten(t, []string{last}, Options{}, l.Files()[:2]...)
+	_, sum, found := rewritten(t, []string{last}, rewrite.Options{}, l.Files()[:2]...)
 	if len(found) != 3 || found[0].Kind != warc.NoOriginal || sum.Errors != 3 || sum.Filled != 0 {
 		t.Errorf("sum %+v, findings %v, want three revisits without original", sum, found)
 	}
@@ -168,8 +169,8 @@ func TestARevisitWithoutItsOriginalIsCopiedAndReported(t *testing.T) {
 // TestWhatIsAboutAPageIsExtractedWithIt chooses records whose URIs contain the URI of a page.
 func TestWhatIsAboutAPageIsExtractedWithIt(t *testing.T) {
 	t.Parallel()
-	prefix := Selection{Prefixes: []string{"http://b.example/t"}}.Matcher()
-	host := Selection{Hosts: []string{"b.example"}}.Matcher()
+	prefix := rewrite.Selection{Prefixes: []string{"http://b.example/t"}}.Matcher()
+	host := rewrite.Selection{Hosts: []string{"b.example"}}.Matcher()
 	for uri, want := range map[string][2]bool{
 		"http://b.example/today":              {true, true},
 		"urn:evidence:http://b.example/today": {true, true},
@@ -191,18 +192,18 @@ func TestSelectedRecordsAreExtracted(t *testing.T) {
 	archivetest.Must(t, err)
 	for _, c := range []struct {
 		name    string
-		choose  Selection
+		choose  rewrite.Selection
 		keep    bool
 		records string // by type
 		needs   string
 	}{
-		{"a host", Selection{Hosts: []string{"c.example"}}, false, "metadata:3 request:2 response:1 revisit:1 warcinfo:1", ""},
-		{"a host that needs nothing", Selection{Hosts: []string{"b.example"}}, false, "metadata:3 request:3 response:2 revisit:1 warcinfo:2", ""},
-		{"a host and those below", Selection{Hosts: []string{".a.example"}}, false, "metadata:4 request:3 response:1 revisit:2 warcinfo:3", ""},
-		{"a prefix", Selection{Prefixes: []string{"http://b.example/t"}}, false, "metadata:2 request:2 response:1 revisit:1 warcinfo:1", ""},
-		{"a period", Selection{From: from, To: to}, false, "metadata:3 request:1 response:1 warcinfo:1", ""},
-		{"a host as it is", Selection{Hosts: []string{"c.example"}}, true, "metadata:2 request:2 revisit:2 warcinfo:1", names[1] + " 2"},
-		{"nothing", Selection{Hosts: []string{"example"}}, false, "", ""},
+		{"a host", rewrite.Selection{Hosts: []string{"c.example"}}, false, "metadata:3 request:2 response:1 revisit:1 warcinfo:1", ""},
+		{"a host that needs nothing", rewrite.Selection{Hosts: []string{"b.example"}}, false, "metadata:3 request:3 response:2 revisit:1 warcinfo:2", ""},
+		{"a host and those below", rewrite.Selection{Hosts: []string{".a.example"}}, false, "metadata:4 request:3 response:1 revisit:2 warcinfo:3", ""},
+		{"a prefix", rewrite.Selection{Prefixes: []string{"http://b.example/t"}}, false, "metadata:2 request:2 response:1 revisit:1 warcinfo:1", ""},
+		{"a period", rewrite.Selection{From: from, To: to}, false, "metadata:3 request:1 response:1 warcinfo:1", ""},
+		{"a host as it is", rewrite.Selection{Hosts: []string{"c.example"}}, true, "metadata:2 request:2 revisit:2 warcinfo:1", names[1] + " 2"},
+		{"nothing", rewrite.Selection{Hosts: []string{"example"}}, false, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -210,7 +211,7 @@ func TestSelectedRecordsAreExtracted(t *testing.T) {
 			if c.keep {
 				known = []string{l.Files()[1]}
 			}
-			out, sum, found := rewritten(t, []string{l.Dir}, Options{Select: c.choose, Keep: c.keep}, known...)
+			out, sum, found := rewritten(t, []string{l.Dir}, rewrite.Options{Select: c.choose, Keep: c.keep}, known...)
 			if len(found) > 0 {
 				t.Errorf("findings %v", found)
 			}
@@ -240,7 +241,7 @@ func TestSelectedRecordsAreExtracted(t *testing.T) {
 func TestRevisitsOfWgetBecomeResponses(t *testing.T) {
 	t.Parallel()
 	dir, site := archivetest.Wget(t)
-	out, sum, found := rewritten(t, []string{filepath.Join(dir, "two.warc.gz"), filepath.Join(dir, "plain.warc")}, Options{From: []string{dir}})
+	out, sum, found := rewritten(t, []string{filepath.Join(dir, "two.warc.gz"), filepath.Join(dir, "plain.warc")}, rewrite.Options{From: []string{dir}})
 	if len(found) > 0 || sum.Filled != 2 || sum.Files != 2 {
 		t.Errorf("sum %+v, findings %v, want 2 filled in 2 files", sum, found)
 	}
@@ -259,7 +260,7 @@ func TestRevisitsOfWgetBecomeResponses(t *testing.T) {
 func TestWarcioAcceptsRewrittenFiles(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
-	out, _, _ := rewritten(t, []string{l.Dir}, Options{All: true})
+	out, _, _ := rewritten(t, []string{l.Dir}, rewrite.Options{All: true})
 	files, err := filepath.Glob(filepath.Join(out, "*.warc.gz"))
 	if err != nil || len(files) != 3 {
 		t.Fatalf("files %v, %v", files, err)
@@ -299,10 +300,10 @@ func recordsOf(t *testing.T, dir string) (headers []warc.Header, blocks []string
 func TestNewFilesSayFromWhatTheyWereMade(t *testing.T) {
 	t.Parallel()
 	l, names := archivetest.Three(t)
-	o := Options{
+	o := rewrite.Options{
 		From: []string{l.Dir}, Software: "arcrawl/test", Command: "arcrawl extract",
 		Now:    time.Date(2026, 11, 22, 16, 0, 0, 0, time.UTC),
-		Select: Selection{Hosts: []string{"www.a.example"}, From: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)},
+		Select: rewrite.Selection{Hosts: []string{"www.a.example"}, From: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)},
 	}
 	out, sum, _ := rewritten(t, l.Files()[:1], o)
 	headers, blocks := recordsOf(t, out)
@@ -340,7 +341,7 @@ func TestRevisitsRepeatTheDateOfTheirNewOriginal(t *testing.T) {
 		[]byte(archivetest.Info+dated(archivetest.Response("a", page, head, "hello"), "2019-03-01T10:00:00Z")))
 	late := archivetest.Save(t, "new.warc", []byte(strings.Replace(archivetest.Info, "urn:x:info", "urn:x:other", 1)+
 		revisit("b", "2020-03-01T10:00:00Z")+revisit("c", "2021-03-01T10:00:00Z")))
-	out, done, found := rewritten(t, []string{late}, Options{From: []string{old}})
+	out, done, found := rewritten(t, []string{late}, rewrite.Options{From: []string{old}})
 	if done.Filled != 1 || done.Repointed != 1 {
 		t.Fatalf("%+v, %v; want one response and a revisit of it", done, found)
 	}
