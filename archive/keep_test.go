@@ -16,7 +16,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/fixity"
-	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
@@ -63,7 +62,7 @@ func visitedWhole(t *testing.T, l *daemontest.Life) {
 func isSound(t *testing.T, dir string) {
 	t.Helper()
 	none := func(f warc.Finding) error { t.Error(f.Error()); return nil }
-	sum, err := verify.Files(t.Context(), []string{dir}, verify.Options{}, none)
+	sum, err := Verify(t.Context(), []string{dir}, VerifyOptions{}, none)
 	if err != nil || sum.Errors > 0 || sum.Records["response"] == 0 {
 		t.Errorf("%s: %+v, %v", dir, sum, err)
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/rewrite"
-	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -44,7 +43,7 @@ errors are also validated by gowarc, a reader of others. If originals of revisit
 			stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
 			var lost lostOriginals
 			see := lost.count(cli.PrintFinding(cmd.OutOrStdout(), asJSON))
-			sum, err := verify.Files(cmd.Context(), args, verify.Options{Known: known, Progress: progress, Strict: strict}, see)
+			sum, err := Verify(cmd.Context(), args, VerifyOptions{Known: known, Progress: progress, Strict: strict}, see)
 			if err == nil {
 				err = verifyManifests(cmd.Context(), args, elsewhere, &sum, see)
 			}
@@ -71,7 +70,7 @@ errors are also validated by gowarc, a reader of others. If originals of revisit
 
 // verifyManifests compares the named files and the files of the named folders with the manifests of their folders.
 func verifyManifests(
-	ctx context.Context, paths, elsewhere []string, sum *verify.Summary, see func(warc.Finding) error,
+	ctx context.Context, paths, elsewhere []string, sum *Verified, see func(warc.Finding) error,
 ) error {
 	moved, err := fixity.Elsewhere(elsewhere)
 	if err != nil {
@@ -131,14 +130,14 @@ func (n *lostOriginals) advice(flag string) string {
 		human.Count(int(*n), "revisit"), flag)
 }
 
-func printVerified(out io.Writer, v verify.Summary, asJSON bool) error {
+func printVerified(out io.Writer, v Verified, asJSON bool) error {
 	var records int
 	var kinds []string
 	for _, kind := range v.Kinds() {
 		records += v.Records[kind]
 		kinds = append(kinds, fmt.Sprintf("%d %s", v.Records[kind], kind))
 	}
-	return printResult(out, asJSON, map[string]verify.Summary{"summary": v}, "%s of %s with %s (%s): %s, %s\n",
+	return printResult(out, asJSON, map[string]Verified{"summary": v}, "%s of %s with %s (%s): %s, %s\n",
 		human.Count(v.Files, "file"), human.Bytes(v.Bytes), human.Count(records, "whole record"), strings.Join(kinds, ", "),
 		human.Count(v.Errors, "error"), human.Count(v.Warnings, "warning"))
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/rewrite"
-	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -34,7 +34,7 @@ func rewritten(
 	if sum.Files == 0 {
 		return o.Out, sum, found
 	}
-	soundness(t, verify.Options{Known: known}, o.Out)
+	soundness(t, archive.VerifyOptions{Known: known}, o.Out)
 	if left, err := filepath.Glob(filepath.Join(o.Out, ".*")); err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %v, %v", left, err)
 	}
@@ -42,9 +42,9 @@ func rewritten(
 }
 
 // soundness checks that files have no findings and returns the summary.
-func soundness(t *testing.T, o verify.Options, paths ...string) verify.Summary {
+func soundness(t *testing.T, o archive.VerifyOptions, paths ...string) archive.Verified {
 	t.Helper()
-	sum, err := verify.Files(context.Background(), paths, o, func(f warc.Finding) error {
+	sum, err := archive.Verify(context.Background(), paths, o, func(f warc.Finding) error {
 		t.Errorf("a finding in the new files: %s", f.Error())
 		return nil
 	})
@@ -131,7 +131,7 @@ func TestAllMakesAResponseFromEveryRevisit(t *testing.T) {
 	if len(found) > 0 || sum.Filled != 5 || sum.Repointed != 0 || sum.Files != 3 {
 		t.Errorf("sum %+v, findings %v, want 5 filled in 3 files", sum, found)
 	}
-	verdict := soundness(t, verify.Options{}, out)
+	verdict := soundness(t, archive.VerifyOptions{}, out)
 	if verdict.Records["revisit"] != 0 || verdict.Records["response"] != 8 {
 		t.Errorf("records %v, want 8 responses and no revisit", verdict.Records)
 	}
@@ -228,7 +228,7 @@ func TestSelectedRecordsAreExtracted(t *testing.T) {
 				}
 				return
 			}
-			verdict := soundness(t, verify.Options{Known: known}, out)
+			verdict := soundness(t, archive.VerifyOptions{Known: known}, out)
 			if got := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(verdict.Records), "map["), "]"); got != c.records {
 				t.Errorf("records %s, want %s", got, c.records)
 			}

@@ -1,4 +1,4 @@
-package verify
+package archive
 
 import (
 	"archive/zip"
@@ -29,7 +29,7 @@ func TestFaultsOfAPackageAreReported(t *testing.T) {
 	l, _ := archivetest.Three(t)
 	pack := filepath.Join(t.TempDir(), "x.wacz")
 	packFiles(t, pack, l.Files())
-	found, sum := verified(t, Options{}, pack)
+	found, sum := verified(t, VerifyOptions{}, pack)
 	if len(found) > 0 || sum.Files != 3 || sum.Records["response"] != 3 || sum.Records["revisit"] != 5 {
 		t.Errorf("a sound package has the findings %v, %+v", found, sum)
 	}
@@ -69,7 +69,7 @@ func TestFaultsOfAPackageAreReported(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			found, _ := verified(t, Options{}, repacked(t, pack, row.edit))
+			found, _ := verified(t, VerifyOptions{}, repacked(t, pack, row.edit))
 			told := ""
 			for _, f := range found {
 				told += f.Error() + "\n"
@@ -79,7 +79,7 @@ func TestFaultsOfAPackageAreReported(t *testing.T) {
 			}
 		})
 	}
-	if found, _ := verified(t, Options{}, archivetest.Save(t, "x.wacz", []byte("PK and no more"))); len(found) != 1 || found[0].Kind != warc.Manifest {
+	if found, _ := verified(t, VerifyOptions{}, archivetest.Save(t, "x.wacz", []byte("PK and no more"))); len(found) != 1 || found[0].Kind != warc.Manifest {
 		t.Errorf("an invalid package has the findings %v", found)
 	}
 }
@@ -91,14 +91,14 @@ func TestPackagesInAFolderAreVerified(t *testing.T) {
 	l := archivetest.Small(t)
 	pack := filepath.Join(l.Dir, "packages", "a.wacz")
 	packFiles(t, pack, l.Files())
-	found, sum := verified(t, Options{}, l.Dir)
+	found, sum := verified(t, VerifyOptions{}, l.Dir)
 	if len(found) > 0 || sum.Files != 2 || sum.Records["response"] != 6 {
 		t.Errorf("a folder with a package: %v, %v", sum, found)
 	}
 	lone := archivetest.Save(t, "revisit.warc.gz", archivetest.Zipped(t, archivetest.Info, strings.Replace(archivetest.Plain(archivetest.Fields("revisit", "again", "WARC-Target-URI: http://www.a.example/",
 		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified", "WARC-Refers-To-Target-URI: http://www.a.example/",
 		"WARC-Refers-To-Date: "+archivetest.Start.Format(warc.DateLayout)), ""), "T09:", "T20:", 1)))
-	if found, _ := verified(t, Options{Known: []string{filepath.Dir(pack)}}, lone); len(found) > 0 {
+	if found, _ := verified(t, VerifyOptions{Known: []string{filepath.Dir(pack)}}, lone); len(found) > 0 {
 		t.Errorf("the original in a known package is not found: %v", found)
 	}
 	archivetest.Must(t, os.Rename(repacked(t, pack, func(n string, b []byte) (string, []byte) {
@@ -108,7 +108,7 @@ func TestPackagesInAFolderAreVerified(t *testing.T) {
 		return n, b
 	}), pack))
 	kinds := map[warc.Kind]int{}
-	found, _ = verified(t, Options{}, l.Dir)
+	found, _ = verified(t, VerifyOptions{}, l.Dir)
 	for _, f := range found {
 		if !strings.HasPrefix(f.File, pack) {
 			t.Errorf("a fault of the package is reported for another file: %v", f)
@@ -127,7 +127,7 @@ func TestPackagesInAFolderAreVerified(t *testing.T) {
 		}
 		return n, b
 	})
-	found, _ = verified(t, Options{}, forged, filepath.Join(l.Dir, "x.warc.gz"))
+	found, _ = verified(t, VerifyOptions{}, forged, filepath.Join(l.Dir, "x.warc.gz"))
 	kinds = map[warc.Kind]int{}
 	for _, f := range found {
 		kinds[f.Kind]++
@@ -268,7 +268,7 @@ func TestRewritingTakesOriginalsFromPackages(t *testing.T) {
 			o := rewrite.Options{Out: out, From: run.from, Select: run.choose}
 			_, err := rewrite.Files(t.Context(), run.paths, o, noFinding)
 			archivetest.Must(t, err)
-			found, sum := verified(t, Options{}, out)
+			found, sum := verified(t, VerifyOptions{}, out)
 			if len(found) > 0 || sum.Records["revisit"]+sum.Records["response"] == 0 {
 				t.Errorf("verify found %v in %+v", found, sum)
 			}
@@ -395,7 +395,7 @@ func TestARevisitOfBrowsertrixLeadsIntoItsPackage(t *testing.T) {
 		}
 	}
 	archivetest.Must(t, l.Close())
-	if found, _ := verified(t, Options{}, dir, pack); len(found) > 0 {
+	if found, _ := verified(t, VerifyOptions{}, dir, pack); len(found) > 0 {
 		t.Errorf("verify finds %v", found)
 	}
 }
@@ -439,7 +439,7 @@ func TestARevisitThatNamesNothingFindsItsOriginalByPayload(t *testing.T) {
 	t.Parallel()
 	dir := bareArchive(t)
 	var unresolved []string
-	_, err := Files(t.Context(), []string{dir}, Options{}, func(f warc.Finding) error {
+	_, err := Verify(t.Context(), []string{dir}, VerifyOptions{}, func(f warc.Finding) error {
 		if f.Severity == warc.Error {
 			unresolved = append(unresolved, string(f.Kind)+" "+f.Record)
 		}
@@ -542,7 +542,7 @@ func TestDraftsOfTheFormatAreRead(t *testing.T) {
 			texts[i] = strings.Replace(texts[i], "WARC/1.1", "WARC/"+version, 1)
 		}
 		var got []string
-		_, err := Files(t.Context(), []string{archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, texts...))}, Options{},
+		_, err := Verify(t.Context(), []string{archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, texts...))}, VerifyOptions{},
 			func(f warc.Finding) error {
 				if f.Kind != warc.BadVersion {
 					return &f
@@ -563,7 +563,7 @@ func TestDraftsOfTheFormatAreRead(t *testing.T) {
 func TestRecordsOfHTTPSHaveTwoProtocols(t *testing.T) {
 	t.Parallel()
 	l := archivetest.Versioned(t)
-	sum, err := Files(t.Context(), []string{l.Dir}, Options{}, func(f warc.Finding) error { return &f })
+	sum, err := Verify(t.Context(), []string{l.Dir}, VerifyOptions{}, func(f warc.Finding) error { return &f })
 	if err != nil || sum.Errors+sum.Warnings > 0 {
 		t.Errorf("%+v, %v", sum, err)
 	}
@@ -607,7 +607,7 @@ func TestARevisitWithoutRecordIDFindsItsVersionWithinASecond(t *testing.T) {
 			file := archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, records...))
 			none := func(f warc.Finding) error { return &f }
 
-			_, err := Files(t.Context(), []string{file}, Options{}, none)
+			_, err := Verify(t.Context(), []string{file}, VerifyOptions{}, none)
 			archivetest.Must(t, err)
 
 			s, err := depend.New(t.Context(), []string{file}, nil, none)

@@ -1,4 +1,4 @@
-package verify
+package archive
 
 import (
 	"bufio"
@@ -37,7 +37,7 @@ const (
 
 func benchArchive(b *testing.B) (dir string, raw int64) {
 	b.Helper()
-	sources, err := filepath.Glob(filepath.Join("..", "..", "*", "*.go"))
+	sources, err := filepath.Glob(filepath.Join("..", "*", "*.go"))
 	if err != nil || len(sources) == 0 {
 		b.Skipf("no sources to make pages of: %v", err)
 	}
@@ -115,7 +115,7 @@ func BenchmarkAgainstGzip(b *testing.B) {
 	}{
 		{"gzip", func() error { return bareGzip(files) }},
 		{"verify", func() error {
-			_, err := Files(context.Background(), []string{dir}, Options{}, none)
+			_, err := Verify(context.Background(), []string{dir}, VerifyOptions{}, none)
 			return err
 		}},
 		{"index", func() error {

@@ -1,4 +1,4 @@
-package verify
+package archive
 
 import (
 	"cmp"
@@ -34,7 +34,7 @@ type original struct {
 }
 
 // remember keeps what references to this record need, and the references of this record.
-func (s *scan) remember(rec *warc.Record) {
+func (s *fileScan) remember(rec *warc.Record) {
 	h := rec.Header
 	id := rec.ID()
 	f := depend.RecordOf(rec, s.index)
@@ -64,7 +64,7 @@ func (s *scan) remember(rec *warc.Record) {
 
 // dropResolved removes the references to records of the same file, which are nearly all. It keeps those that have to be
 // compared.
-func (s *scan) dropResolved() {
+func (s *fileScan) dropResolved() {
 	here := make(map[depend.Key]depend.Record, len(s.facts))
 	for _, f := range s.facts {
 		here[f.ID] = f
@@ -352,13 +352,13 @@ func (v *verification) addNewer(ctx context.Context, paths []string, res *resolv
 		i := indexOf(res.files, f)
 		return i >= 0 && !isOpen(res.files[i])
 	})
-	results := make([]*scan, len(again))
+	results := make([]*fileScan, len(again))
 	for i, f := range again {
 		at := indexOf(res.files, f)
 		if at < 0 {
 			at, res.files = len(res.files), append(res.files, f)
 		}
-		results[i] = &scan{file: f, index: int32(at), known: true, records: map[string]int{}}
+		results[i] = &fileScan{file: f, index: int32(at), known: true, records: map[string]int{}}
 	}
 	last := map[int32]int64{} // offsets of the last records that are known of each file
 	for _, f := range v.facts {

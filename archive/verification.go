@@ -1,8 +1,4 @@
-// Package verify checks archives: each byte, each digest, each reference from record to record.
-//
-// [Files] reads WARC files and WACZ packages and reports everything that is wrong as a [warc.Finding]. It first checks
-// each record by itself, several files at a time. Then it follows the references between records.
-package verify
+package archive
 
 import (
 	"context"
@@ -21,15 +17,15 @@ import (
 	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
-// Options say what belongs to an archive in addition to the files that are verified.
-type Options struct {
+// VerifyOptions say what belongs to an archive in addition to the files that are verified.
+type VerifyOptions struct {
 	Known    []string       // files and folders to which references may lead; what is wrong in them is not reported
 	Progress *warc.Progress // may be nil
 	Strict   bool           // report also what the validation of another reader finds
 }
 
-// Summary counts what was read and found.
-type Summary struct {
+// Verified counts what was read and found.
+type Verified struct {
 	Files    int            `json:"files"`
 	Records  map[string]int `json:"records"` // by type
 	Bytes    int64          `json:"bytes"`   // of the files
@@ -38,11 +34,11 @@ type Summary struct {
 	Warnings int            `json:"warnings"`
 }
 
-// Files reads all records of files and folders, including WACZ packages, and reports what is wrong: first file by file,
+// Verify reads all records of files and folders, including WACZ packages, and reports what is wrong: first file by file,
 // in the order of each file, and last what is wrong with references between records. It needs about 400 bytes of memory
 // for each record. It returns an error only if ctx ends or report fails.
-func Files(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) (Summary, error) {
-	v := verification{pass: report, sum: Summary{Records: map[string]int{}}}
+func Verify(ctx context.Context, paths []string, o VerifyOptions, report func(warc.Finding) error) (Verified, error) {
+	v := verification{pass: report, sum: Verified{Records: map[string]int{}}}
 	files, faults := warc.FilesNamed(paths, isArchiveOrPackage)
 	if err := warc.ReportAll(faults, v.report); err != nil {
 		return v.sum, err
@@ -62,9 +58,9 @@ func Files(ctx context.Context, paths []string, o Options, report func(warc.Find
 		}
 	}
 	o.Progress.Expect(files)
-	results := make([]*scan, len(files))
+	results := make([]*fileScan, len(files))
 	work := func(ctx context.Context, i int) error {
-		results[i] = &scan{file: files[i], index: int32(i), known: i >= verified, records: map[string]int{}}
+		results[i] = &fileScan{file: files[i], index: int32(i), known: i >= verified, records: map[string]int{}}
 		results[i].strict = o.Strict && !results[i].known
 		return results[i].run(ctx, o.Progress)
 	}
@@ -81,7 +77,7 @@ func Files(ctx context.Context, paths []string, o Options, report func(warc.Find
 // verification collects the results of all scans.
 type verification struct {
 	pass  func(warc.Finding) error
-	sum   Summary
+	sum   Verified
 	facts []depend.Record
 	refs  []reference
 }
@@ -95,7 +91,7 @@ func (v *verification) report(f warc.Finding) error {
 	return v.pass(f)
 }
 
-func (v *verification) add(s *scan) error {
+func (v *verification) add(s *fileScan) error {
 	v.facts = append(v.facts, s.facts...)
 	if s.known {
 		return nil
@@ -115,8 +111,8 @@ func (v *verification) add(s *scan) error {
 	return nil
 }
 
-// scan reads one file.
-type scan struct {
+// fileScan reads one file.
+type fileScan struct {
 	file  warc.File
 	index int32
 	known bool // its records are only targets of references
@@ -130,7 +126,7 @@ type scan struct {
 	refs    []reference
 }
 
-func (s *scan) run(ctx context.Context, watch *warc.Progress) error {
+func (s *fileScan) run(ctx context.Context, watch *warc.Progress) error {
 	notes := warc.NewFindings(s.file)
 	checker := warc.NewChecker(notes.Add)
 	first := true
@@ -162,7 +158,7 @@ func (s *scan) run(ctx context.Context, watch *warc.Progress) error {
 }
 
 // record counts a record that is whole, and keeps what references need.
-func (s *scan) record(rec *warc.Record) {
+func (s *fileScan) record(rec *warc.Record) {
 	s.remember(rec)
 	s.blocks += rec.Size
 	kind := rec.Header.Type()
@@ -173,7 +169,7 @@ func (s *scan) record(rec *warc.Record) {
 }
 
 // Kinds returns the record types that were read, in alphabetical order.
-func (v Summary) Kinds() []string {
+func (v Verified) Kinds() []string {
 	return slices.Sorted(maps.Keys(v.Records))
 }
 

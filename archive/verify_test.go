@@ -1,4 +1,4 @@
-package verify
+package archive
 
 import (
 	"bytes"
@@ -33,11 +33,11 @@ import (
 func TestOwnArchiveHasNoFindings(t *testing.T) {
 	t.Parallel()
 	l := archivetest.Small(t)
-	found, sum := verified(t, Options{}, l.Dir)
+	found, sum := verified(t, VerifyOptions{}, l.Dir)
 	if len(found) > 0 {
 		t.Errorf("findings in a sound archive: %v", found)
 	}
-	want := Summary{Files: 1, Bytes: sum.Bytes, Blocks: sum.Blocks, Records: map[string]int{
+	want := Verified{Files: 1, Bytes: sum.Bytes, Blocks: sum.Blocks, Records: map[string]int{
 		"warcinfo": 1, "response": 3, "revisit": 3, "request": 6, "metadata": 7,
 	}}
 	if fmt.Sprint(sum) != fmt.Sprint(want) || sum.Bytes == 0 || sum.Blocks == 0 {
@@ -109,7 +109,7 @@ func TestEachFaultIsReported(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			at := len(archivetest.Zipped(t, archivetest.Info, good))
-			found, sum := verified(t, Options{}, archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, archivetest.Info, good, c.record, last)))
+			found, sum := verified(t, VerifyOptions{}, archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, archivetest.Info, good, c.record, last)))
 			check(t, found, c.want, int64(at))
 			if sum.Records["response"] < 2 {
 				t.Errorf("the records around the fault were not read: %v", sum.Records)
@@ -118,7 +118,7 @@ func TestEachFaultIsReported(t *testing.T) {
 				return
 			}
 			at = len(archivetest.Info + good)
-			found, _ = verified(t, Options{}, archivetest.Save(t, "a.warc", []byte(archivetest.Info+good+c.record+last)))
+			found, _ = verified(t, VerifyOptions{}, archivetest.Save(t, "a.warc", []byte(archivetest.Info+good+c.record+last)))
 			if len(found) == 0 || found[0].Offset != int64(at) && found[0].Offset != int64(at+2) {
 				t.Errorf("in a plain file: found %v, want a finding at %d", found, at)
 			}
@@ -172,7 +172,7 @@ func TestOtherFormatsAreReported(t *testing.T) {
 		archivetest.Must(t, os.WriteFile(filepath.Join(dir, name), content, 0o644))
 	}
 	archivetest.Must(t, os.Mkdir(filepath.Join(dir, "none"), 0o755))
-	found, sum := verified(t, Options{}, dir, filepath.Join(dir, "missing.warc"), filepath.Join(dir, "none"))
+	found, sum := verified(t, VerifyOptions{}, dir, filepath.Join(dir, "missing.warc"), filepath.Join(dir, "none"))
 	var got []string
 	for _, f := range found {
 		name, err := filepath.Rel(dir, f.File)
@@ -234,7 +234,7 @@ func TestEveryCutAndFlippedByteIsReported(t *testing.T) {
 		flipped[pos] ^= 0x10
 		for name, damaged := range map[string][]byte{"cut": cut, "flipped": flipped} {
 			archivetest.Must(t, os.WriteFile(path, damaged, 0o644))
-			found, sum := verified(t, Options{}, path)
+			found, sum := verified(t, VerifyOptions{}, path)
 			if len(found) == 0 && !(name == "cut" && ends[pos]) && !(name == "flipped" && unguarded(ends, pos)) &&
 				!bytes.Equal(text, unzip(damaged)) {
 				t.Errorf("%s at %d: no finding", name, pos)
@@ -282,7 +282,7 @@ func FuzzReader(f *testing.F) {
 				content = append(archivetest.Zipped(t, string(content)), content...)
 			}
 			path := archivetest.Save(t, name, content)
-			_, sum := verified(t, Options{}, path)
+			_, sum := verified(t, VerifyOptions{}, path)
 			if sum.Blocks > int64(2*len(content)+1000) {
 				t.Errorf("%d bytes of blocks in a file of %d", sum.Blocks, len(content))
 			}
@@ -291,10 +291,10 @@ func FuzzReader(f *testing.F) {
 }
 
 // verified verifies files and returns the findings and the summary.
-func verified(t testing.TB, o Options, paths ...string) ([]warc.Finding, Summary) {
+func verified(t testing.TB, o VerifyOptions, paths ...string) ([]warc.Finding, Verified) {
 	t.Helper()
 	var all []warc.Finding
-	sum, err := Files(context.Background(), paths, o, func(f warc.Finding) error {
+	sum, err := Verify(context.Background(), paths, o, func(f warc.Finding) error {
 		all = append(all, f)
 		return nil
 	})
@@ -374,7 +374,7 @@ func TestEachPlantedDamageIsReported(t *testing.T) {
 			t.Parallel()
 			good := archivetest.Response("good", target, archivetest.HTMLHead, "body")
 			at := len(archivetest.Zipped(t, archivetest.Info, good))
-			found, _ := verified(t, Options{}, archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, archivetest.Info, good, c.record)))
+			found, _ := verified(t, VerifyOptions{}, archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, archivetest.Info, good, c.record)))
 			check(t, found, c.want, int64(at))
 		})
 	}
@@ -388,7 +388,7 @@ func TestHabitsOfWgetAreWarnings(t *testing.T) {
 	cut := archivetest.Response("x", "http://a.example/x", "HTTP/1.1 200 OK\r\nContent-Length: 40", "body")
 	for _, c := range []struct{ info, want string }{{archivetest.Info, "error http Content-Length"}, {info, "warning http Content-Length"}} {
 		at := len(archivetest.Zipped(t, c.info, good))
-		found, _ := verified(t, Options{}, archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, c.info, good, cut)))
+		found, _ := verified(t, VerifyOptions{}, archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, c.info, good, cut)))
 		check(t, found, c.want, int64(at))
 	}
 }
@@ -396,14 +396,14 @@ func TestHabitsOfWgetAreWarnings(t *testing.T) {
 // TestStrictAsksAnotherReader has a record with a wrong address and no media type, and our own archive.
 func TestStrictAsksAnotherReader(t *testing.T) {
 	t.Parallel()
-	if found, _ := verified(t, Options{Strict: true}, archivetest.Small(t).Dir); len(found) > 0 {
+	if found, _ := verified(t, VerifyOptions{Strict: true}, archivetest.Small(t).Dir); len(found) > 0 {
 		t.Errorf("in a sound archive: %v", found)
 	}
 	odd := archivetest.Plain(archivetest.Fields("metadata", "x", "WARC-Target-URI: http://a.example/", "WARC-IP-Address: somewhere"), "text")
 	file := archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, archivetest.Info, odd))
-	found, _ := verified(t, Options{}, file)
+	found, _ := verified(t, VerifyOptions{}, file)
 	check(t, found, "", 0)
-	found, sum := verified(t, Options{Strict: true}, file)
+	found, sum := verified(t, VerifyOptions{Strict: true}, file)
 	check(t, found, "warning gowarc ip address|warning gowarc Content-Type", int64(len(archivetest.Zipped(t, archivetest.Info))))
 	if sum.Errors != 0 || sum.Warnings != 2 {
 		t.Errorf("%+v", sum)
@@ -441,7 +441,7 @@ func TestARevisitFindsAnOriginalThatWasWrittenSinceTheListing(t *testing.T) {
 		save("z.warc.gz.open", info("z"))
 		var faults []string
 		written := false
-		_, err := Files(t.Context(), []string{dir}, Options{}, func(f warc.Finding) error {
+		_, err := Verify(t.Context(), []string{dir}, VerifyOptions{}, func(f warc.Finding) error {
 			if f.Kind == warc.StillOpen && filepath.Base(f.File) == "z.warc.gz.open" { // all others have been read
 				if c.written == "a.warc.gz" {
 					archivetest.Must(t, os.Remove(filepath.Join(dir, "a.warc.gz.open")))
@@ -495,7 +495,7 @@ func TestThePayloadIsComparedWithTheSHA256OfItsVisit(t *testing.T) {
 		archivetest.Must(t, err)
 		archivetest.Must(t, w.Close(now.Add(time.Hour)))
 		var found []string
-		_, err = Files(t.Context(), []string{dir}, Options{}, func(f warc.Finding) error {
+		_, err = Verify(t.Context(), []string{dir}, VerifyOptions{}, func(f warc.Finding) error {
 			found = append(found, f.Error())
 			return nil
 		})
@@ -550,7 +550,7 @@ func TestFilesOfOtherProgramsAreReadWhole(t *testing.T) {
 				archivetest.Must(t, os.WriteFile(filepath.Join(dir, f), []byte(text), 0o600))
 			}
 			found := map[warc.Kind]int{}
-			sum, err := Files(t.Context(), []string{dir}, Options{}, func(f warc.Finding) error {
+			sum, err := Verify(t.Context(), []string{dir}, VerifyOptions{}, func(f warc.Finding) error {
 				found[f.Kind]++
 				if f.Severity == warc.Error {
 					t.Error(f.Error())
