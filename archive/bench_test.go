@@ -17,7 +17,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -167,7 +166,7 @@ func benchImport(b *testing.B, dir string) error {
 	if err != nil {
 		return err
 	}
-	sum, err := importer.Files(b.Context(), index, []string{dir}, importer.Options{Now: time.Now}, noFinding)
+	sum, err := importFiles(b.Context(), index, []string{dir}, importOptions{Now: time.Now}, noFinding)
 	if err == nil && sum.Entries != benchFiles*benchPages {
 		err = fmt.Errorf("imported %d entries", sum.Entries)
 	}

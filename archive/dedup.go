@@ -15,7 +15,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/depend"
-	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
@@ -37,7 +36,7 @@ func newDedup() *cobra.Command {
 func newDedupImport() *cobra.Command {
 	var path string
 	var asJSON bool
-	var o importer.Options
+	var o importOptions
 	cmd := &cobra.Command{
 		Use:   "import FILE|DIR…",
 		Short: "Import earlier archives, so that their payloads are not stored again",
@@ -62,8 +61,8 @@ archive; payloads that are not there are stored again.
   arcrawl dedup import --remove collection.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.As != "" && !slices.Contains(importer.Formats(), o.As) {
-				return cli.Usage(fmt.Errorf("unknown --as %s; valid formats: %s", o.As, strings.Join(importer.Formats(), ", ")))
+			if o.As != "" && !slices.Contains(importFormats(), o.As) {
+				return cli.Usage(fmt.Errorf("unknown --as %s; valid formats: %s", o.As, strings.Join(importFormats(), ", ")))
 			}
 			daemon.LimitGarbage(frontier.BulkLoadGarbage)
 			return withIndex(cmd.Context(), path, true, func(i *dedup.Index, store *frontier.Frontier) error {
@@ -73,7 +72,7 @@ archive; payloads that are not there are stored again.
 	}
 	f := cmd.Flags()
 	cli.ConfigFlag(cmd, &path)
-	f.StringVar(&o.As, "as", "", "read the files as: "+strings.Join(importer.Formats(), ", ")+" (default: detect)")
+	f.StringVar(&o.As, "as", "", "read the files as: "+strings.Join(importFormats(), ", ")+" (default: detect)")
 	f.StringVar(&o.Crawl, "crawl", "", "store this crawl id with the files")
 	f.BoolVar(&o.Remove, "remove", false, "remove packages that are no longer in the manifests")
 	cli.JSONFlag(cmd, &asJSON)
@@ -81,12 +80,12 @@ archive; payloads that are not there are stored again.
 }
 
 func importArchives(
-	cmd *cobra.Command, i *dedup.Index, store *frontier.Frontier, args []string, o importer.Options, asJSON bool,
+	cmd *cobra.Command, i *dedup.Index, store *frontier.Frontier, args []string, o importOptions, asJSON bool,
 ) error {
 	out, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.Now, o.Progress = time.Now, new(warc.Progress)
 	o.Added = func() error { return store.PageOut(frontier.BulkLoadMapped) }
-	o.Done = func(f importer.FileSummary) error {
+	o.Done = func(f importedFile) error {
 		if err := store.Sync(); err != nil {
 			return err
 		}
@@ -94,19 +93,19 @@ func importArchives(
 		return printImported(out, f, asJSON)
 	}
 	stop := cli.ShowProgress(errs, o.Progress)
-	sum, err := importer.Files(cmd.Context(), i, args, o, cli.PrintFinding(errs, asJSON))
+	sum, err := importFiles(cmd.Context(), i, args, o, cli.PrintFinding(errs, asJSON))
 	stop()
 	if err != nil {
 		return err
 	}
-	err = printResult(out, asJSON, map[string]importer.Summary{"summary": sum},
+	err = printResult(out, asJSON, map[string]importSummary{"summary": sum},
 		"imported %s with %s and %s; %d known before, %d removed, %s skipped, %s\n",
 		human.Count(sum.Files, "file"), human.Count(sum.Entries, "original"), human.Count(sum.Revisits, "revisit"),
 		sum.Known, sum.Removed, human.Count(sum.Skipped, "record"), human.Count(sum.Errors, "error"))
 	return damaged(err, sum.Errors, "; the rest is imported")
 }
 
-func printImported(out io.Writer, f importer.FileSummary, asJSON bool) error {
+func printImported(out io.Writer, f importedFile, asJSON bool) error {
 	result := fmt.Sprintf("%s, %s, %d skipped",
 		human.Count(f.Entries, "original"), human.Count(f.Revisits, "revisit"), f.Skipped)
 	switch {
@@ -153,7 +152,7 @@ revisits refer to, and the number of those revisits. Removed files are included 
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withIndex(cmd.Context(), path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
-				list, err := importer.Inventory(cmd.Context(), i)
+				list, err := inventory(cmd.Context(), i)
 				if err != nil {
 					return err
 				}
@@ -169,7 +168,7 @@ revisits refer to, and the number of those revisits. Removed files are included 
 	return cmd
 }
 
-func printHoldings(out io.Writer, list []importer.Row) error {
+func printHoldings(out io.Writer, list []holding) error {
 	table := cli.NewTable(out)
 	fmt.Fprintln(table, "number\tname\tstate\tcrawl\toriginals\tpayload\treferred to\tby revisits")
 	for _, h := range list {
@@ -220,7 +219,7 @@ func removeCollections(out io.Writer, i *dedup.Index, args []string) error {
 				continue
 			}
 			found = true
-			if err := importer.Remove(i, c, time.Now()); err != nil {
+			if err := removeCollection(i, c, time.Now()); err != nil {
 				return err
 			}
 			fmt.Fprintf(out, "%s: removed\n", c.Name)

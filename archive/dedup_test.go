@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
-	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -52,10 +51,10 @@ func earlier(t *testing.T) (dir, plain, manifest string) {
 }
 
 // dedupStatus returns the imported files that status --json lists.
-func dedupStatus(t *testing.T, conf string) []importer.Row {
+func dedupStatus(t *testing.T, conf string) []holding {
 	t.Helper()
 	code, out, errs := command("dedup", "status", "-c", conf, "--json")
-	var list []importer.Row
+	var list []holding
 	if err := json.Unmarshal([]byte(out), &list); code != cli.ExitOK || err != nil || len(list) == 0 || list[0].Name != "(this crawl)" {
 		t.Fatalf("dedup status: exit code %d, %v\n%s%s", code, err, out, errs)
 	}
@@ -104,7 +103,7 @@ func TestDedupForgetsRemovedFiles(t *testing.T) {
 		t.Errorf("the index holds %+v", list)
 	}
 	var says strings.Builder
-	err := printImported(&says, importer.FileSummary{File: "a.warc", Resumed: true}, false)
+	err := printImported(&says, importedFile{File: "a.warc", Resumed: true}, false)
 	if err != nil || !strings.Contains(says.String(), "resumed an interrupted import") {
 		t.Errorf("a file whose import was interrupted: %q, %v", says.String(), err)
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/crawler/history"
@@ -631,7 +630,7 @@ func importedFrom(t *testing.T, dir string) int {
 	to, err := dedup.Open(store.DB(), dedup.Options{Name: uri.ReplayKey})
 	archivetest.Must(t, err)
 	now := func() time.Time { return archivetest.Start }
-	sum, err := importer.Files(t.Context(), to, []string{dir}, importer.Options{Now: now}, noFinding)
+	sum, err := importFiles(t.Context(), to, []string{dir}, importOptions{Now: now}, noFinding)
 	archivetest.Must(t, err)
 	return int(sum.Entries)
 }

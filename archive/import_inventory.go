@@ -1,4 +1,4 @@
-package importer
+package archive
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 )
 
-// Row says what the index holds of this crawl or of one imported file.
-type Row struct {
+// holding says what the index holds of this crawl or of one imported file.
+type holding struct {
 	Number     uint32 `json:"number"` // 0 = this crawl
 	Name       string `json:"name"`
 	State      string `json:"state"`
@@ -22,12 +22,12 @@ type Row struct {
 	Changed    string `json:"changed,omitempty"`
 }
 
-// Inventory reads the whole index. The first row is about this crawl, and the others about imported files, including
+// inventory reads the whole index. The first row is about this crawl, and the others about imported files, including
 // removed ones until [dedup.Index.Purge].
-func Inventory(ctx context.Context, i *dedup.Index) ([]Row, error) {
-	rows := []Row{{Name: "(this crawl)", State: dedup.Active.String()}}
+func inventory(ctx context.Context, i *dedup.Index) ([]holding, error) {
+	rows := []holding{{Name: "(this crawl)", State: dedup.Active.String()}}
 	for _, c := range i.Collections() {
-		row := Row{
+		row := holding{
 			Number: c.Number, Name: c.Name, State: c.State.String(), Crawl: c.Crawl, Hash: c.Hash, Size: c.Size, Changed: "-",
 		}
 		if !c.Changed.IsZero() {
@@ -35,7 +35,7 @@ func Inventory(ctx context.Context, i *dedup.Index) ([]Row, error) {
 		}
 		rows = append(rows, row)
 	}
-	into := map[uint32]*Row{} // by the number of the collection
+	into := map[uint32]*holding{} // by the number of the collection
 	for n := range rows {
 		into[rows[n].Number] = &rows[n]
 	}

@@ -1,4 +1,4 @@
-package importer
+package archive
 
 import (
 	"bytes"
@@ -36,11 +36,11 @@ func openIndex(t testing.TB) *dedup.Index {
 }
 
 // imported imports files and returns the summary and the findings.
-func imported(t testing.TB, i *dedup.Index, o Options, paths ...string) (Summary, []warc.Finding) {
+func imported(t testing.TB, i *dedup.Index, o importOptions, paths ...string) (importSummary, []warc.Finding) {
 	t.Helper()
 	o.Now = func() time.Time { return archivetest.Start }
 	var found []warc.Finding
-	sum, err := Files(context.Background(), i, paths, o, func(f warc.Finding) error {
+	sum, err := importFiles(context.Background(), i, paths, o, func(f warc.Finding) error {
 		found = append(found, f)
 		return nil
 	})
@@ -109,7 +109,7 @@ func TestEveryFormatIsImported(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			i := openIndex(t)
-			sum, found := imported(t, i, Options{}, file)
+			sum, found := imported(t, i, importOptions{}, file)
 			if sum.Files != 1 || sum.Errors != 0 || sum.Entries == 0 {
 				t.Fatalf("imported %+v, found %v", sum, found)
 			}
@@ -123,18 +123,18 @@ func TestEveryFormatIsImported(t *testing.T) {
 			if got.RecordID != "" && got.RecordID != first.RecordID || got.Size != 0 && got.Size != first.Size {
 				t.Errorf("the origin is %+v, want %+v", got, first)
 			}
-			rows, err := Inventory(t.Context(), i)
+			rows, err := inventory(t.Context(), i)
 			if n := sum.Revisits; err != nil || rows[1].Referred != min(1, n) || rows[1].References != n {
 				t.Errorf("the index holds %+v, %v; %d revisits of at most one origin were imported", rows, err, n)
 			}
 			if want := map[string]string{"WACZ": "a.wacz", "a manifest": "a.wacz"}[name]; i.Container(got) != want {
 				t.Errorf("the origin is in the package %q, want %q", i.Container(got), want)
 			}
-			again, _ := imported(t, i, Options{}, file)
-			if again != (Summary{Known: 1}) || len(i.Collections()) != 1 {
+			again, _ := imported(t, i, importOptions{}, file)
+			if again != (importSummary{Known: 1}) || len(i.Collections()) != 1 {
 				t.Errorf("importing the file again returns %+v, %v", again, i.Collections())
 			}
-			if other, _ := imported(t, i, Options{Crawl: "c2"}, file); (other.Known == 0) == (name == "a manifest") { // it names a crawl
+			if other, _ := imported(t, i, importOptions{Crawl: "c2"}, file); (other.Known == 0) == (name == "a manifest") { // it names a crawl
 				t.Errorf("importing the file of another crawl returns %+v", other)
 			}
 		})
@@ -144,7 +144,7 @@ func TestEveryFormatIsImported(t *testing.T) {
 func TestFolderImportsItsWARCsAndPackages(t *testing.T) {
 	t.Parallel()
 	dir, _, _ := everyForm(t)
-	sum, found := imported(t, openIndex(t), Options{}, dir)
+	sum, found := imported(t, openIndex(t), importOptions{}, dir)
 	if sum.Files != 3 || len(found) != 0 {
 		t.Errorf("imported %+v, %v; want two WARC files and a package", sum, found)
 	}
@@ -167,7 +167,7 @@ func TestFilesOfWgetAreImported(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			i := openIndex(t)
-			sum, found := imported(t, i, Options{}, filepath.Join(dir, row.file))
+			sum, found := imported(t, i, importOptions{}, filepath.Join(dir, row.file))
 			if sum.Entries != row.entries || sum.Revisits != row.refs || sum.Errors > 0 {
 				t.Errorf("imported %+v, %v; want %d originals and %d revisits", sum, found, row.entries, row.refs)
 			}
@@ -185,7 +185,7 @@ func TestFilesOfWgetAreImported(t *testing.T) {
 func TestAnInterruptedImportResumes(t *testing.T) {
 	t.Parallel()
 	l := archivetest.New(t)
-	for n := range 2 * maxBatch {
+	for n := range 2 * maxImportBatch {
 		l.Page(fmt.Sprintf("http://a.example/%d", n), archivetest.HTMLHead, fmt.Sprintf("page %d", n))
 	}
 	l.Seal()
@@ -200,8 +200,8 @@ func TestAnInterruptedImportResumes(t *testing.T) {
 			t.Parallel()
 			i := openIndex(t)
 			now := func() time.Time { return archivetest.Start }
-			im := &importing{index: i, o: Options{Now: now}, report: noFinding}
-			task := task{file: file, name: "a", format: formatOf(file)}
+			im := &importing{index: i, o: importOptions{Now: now}, report: noFinding}
+			task := importTask{file: file, name: "a", format: formatOf(file)}
 			read, err := im.reader(task)
 			archivetest.Must(t, err)
 			hash, _, err := warc.HashFile(file)
@@ -215,7 +215,7 @@ func TestAnInterruptedImportResumes(t *testing.T) {
 					if ok {
 						n++
 					}
-					if n > maxBatch+10 {
+					if n > maxImportBatch+10 {
 						return power
 					}
 					return receive(f, ok, after)
@@ -224,14 +224,14 @@ func TestAnInterruptedImportResumes(t *testing.T) {
 			if err := readInBatches(t.Context(), 0, cut, f.take, im.report); !errors.Is(err, power) {
 				t.Fatal(err)
 			}
-			var files []FileSummary
-			o := Options{Done: func(f FileSummary) error { files = append(files, f); return nil }}
+			var files []importedFile
+			o := importOptions{Done: func(f importedFile) error { files = append(files, f); return nil }}
 			sum, found := imported(t, i, o, file)
-			if sum.Entries != 2*maxBatch || len(found) > 0 || len(files) != 1 || !files[0].Resumed {
-				t.Errorf("imported %+v, %+v, %v; want %d originals, each once", sum, files, found, 2*maxBatch)
+			if sum.Entries != 2*maxImportBatch || len(found) > 0 || len(files) != 1 || !files[0].Resumed {
+				t.Errorf("imported %+v, %+v, %v; want %d originals, each once", sum, files, found, 2*maxImportBatch)
 			}
-			rows, err := Inventory(t.Context(), i)
-			if err != nil || rows[1].Originals != 2*maxBatch {
+			rows, err := inventory(t.Context(), i)
+			if err != nil || rows[1].Originals != 2*maxImportBatch {
 				t.Errorf("the index holds %+v, %v", rows, err)
 			}
 		})
@@ -243,23 +243,23 @@ func TestFilesThatLeaveAManifestAreRemoved(t *testing.T) {
 	dir, forms, _ := everyForm(t)
 	list := forms["a manifest"]
 	i := openIndex(t)
-	imported(t, i, Options{}, list)
+	imported(t, i, importOptions{}, list)
 	text, err := os.ReadFile(list)
 	archivetest.Must(t, err)
-	if sum, _ := imported(t, i, Options{Remove: true}, list); sum.Removed != 0 || sum.Known != 1 {
+	if sum, _ := imported(t, i, importOptions{Remove: true}, list); sum.Removed != 0 || sum.Known != 1 {
 		t.Errorf("a file of the manifest was removed: %+v", sum)
 	}
 	other := filepath.Join(dir, "other.json")
 	for _, file := range []string{list, other} {
 		archivetest.Must(t, os.WriteFile(file, bytes.ReplaceAll(text, []byte(`"a.wacz"`), []byte(`"b.wacz"`)), 0o644))
 	}
-	if sum, _ := imported(t, i, Options{Remove: true}, other); sum.Removed != 0 {
+	if sum, _ := imported(t, i, importOptions{Remove: true}, other); sum.Removed != 0 {
 		t.Errorf("another manifest removed %+v", sum)
 	}
-	if sum, _ := imported(t, i, Options{}, list); sum.Removed != 0 {
+	if sum, _ := imported(t, i, importOptions{}, list); sum.Removed != 0 {
 		t.Errorf("a file was removed without --remove: %+v", sum)
 	}
-	sum, found := imported(t, i, Options{Remove: true}, list)
+	sum, found := imported(t, i, importOptions{Remove: true}, list)
 	if sum.Removed != 1 || len(found) != 1 || found[0].Kind != warc.Unreadable {
 		t.Errorf("removed %+v, found %v", sum, found)
 	}
@@ -310,7 +310,7 @@ func TestBadFilesAreReportedAndTheRestIsImported(t *testing.T) {
 				err = os.WriteFile(filepath.Join(sub, "a.wacz"), pack, 0o644)
 			}
 			archivetest.Must(t, err)
-			sum, found := imported(t, openIndex(t), Options{}, file, forms["CDX"], filepath.Join(dir, "missing.warc.gz"))
+			sum, found := imported(t, openIndex(t), importOptions{}, file, forms["CDX"], filepath.Join(dir, "missing.warc.gz"))
 			kinds := map[warc.Kind]int{warc.Unreadable: -1} // the finding of the missing file
 			for _, f := range found {
 				kinds[f.Kind]++
@@ -358,7 +358,7 @@ func TestFilesAreImportedInTheirOrder(t *testing.T) {
 	}
 	i := openIndex(t)
 	var order []string
-	o := Options{Done: func(f FileSummary) error {
+	o := importOptions{Done: func(f importedFile) error {
 		order = append(order, fmt.Sprint(filepath.Base(f.File), " ", f.Known))
 		return nil
 	}}
@@ -376,12 +376,9 @@ func TestFilesAreImportedInTheirOrder(t *testing.T) {
 		}
 	}
 	full := errors.New("the disk is full")
-	once := Options{Now: func() time.Time { return archivetest.Start }, Added: func() error { return full }}
-	_, err := Files(t.Context(), openIndex(t), paths, once, func(warc.Finding) error { return nil })
+	once := importOptions{Now: func() time.Time { return archivetest.Start }, Added: func() error { return full }}
+	_, err := importFiles(t.Context(), openIndex(t), paths, once, func(warc.Finding) error { return nil })
 	if !errors.Is(err, full) {
 		t.Errorf("Files = %v, want %v", err, full)
 	}
 }
-
-// noFinding fails on the first finding.
-func noFinding(f warc.Finding) error { return &f }

@@ -1,4 +1,4 @@
-package importer
+package archive
 
 import (
 	"archive/zip"
@@ -20,16 +20,16 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// maxFiles bounds the file names that are stored with one collection. Records in further files of a removed collection
+// maxFileNames bounds the file names that are stored with one collection. Records in further files of a removed collection
 // are not recognised by the name of their file.
-const maxFiles = 10_000
+const maxFileNames = 10_000
 
-// maxBatch is the maximum number of records that are added to the index at once.
-const maxBatch = 256
+// maxImportBatch is the maximum number of records that are added to the index at once.
+const maxImportBatch = 256
 
-// result is a part of what was read from a file. Only one of finding, collection and found is set; the last two fields
+// importResult is a part of what was read from a file. Only one of finding, collection and found is set; the last two fields
 // belong to found.
-type result struct {
+type importResult struct {
 	finding    *warc.Finding
 	collection *dedup.Collection // the file itself; reading begins at its Position
 	found      []dedup.Found
@@ -38,7 +38,7 @@ type result struct {
 }
 
 // all reads several files at a time, and adds their records to the index in the order of the files.
-func (im *importing) all(ctx context.Context, tasks []task) error {
+func (im *importing) all(ctx context.Context, tasks []importTask) error {
 	var now *fileImport
 	named := func(i int, err error) error {
 		if err != nil {
@@ -46,10 +46,10 @@ func (im *importing) all(ctx context.Context, tasks []task) error {
 		}
 		return err
 	}
-	produce := func(ctx context.Context, i int, send func(result) error) error {
+	produce := func(ctx context.Context, i int, send func(importResult) error) error {
 		return named(i, im.read(ctx, tasks[i], send))
 	}
-	take := func(i int, s result) error {
+	take := func(i int, s importResult) error {
 		if now == nil {
 			now = &fileImport{importing: im, task: tasks[i]}
 		}
@@ -67,8 +67,8 @@ func (im *importing) all(ctx context.Context, tasks []task) error {
 }
 
 // read reads one file and sends the results. It does not change the index.
-func (im *importing) read(ctx context.Context, t task, send func(result) error) error {
-	report := func(f warc.Finding) error { return send(result{finding: &f}) }
+func (im *importing) read(ctx context.Context, t importTask, send func(importResult) error) error {
+	report := func(f warc.Finding) error { return send(importResult{finding: &f}) }
 	fault := func(k warc.Kind, text string) error { return report(*warc.FileFinding(t.file, k, text)) }
 	if t.missing != "" {
 		return fault(warc.Unreadable, t.missing)
@@ -95,19 +95,19 @@ func (im *importing) read(ctx context.Context, t task, send func(result) error) 
 	if known && before.State == dedup.Importing {
 		c.Position = before.Position
 	}
-	if err := send(result{collection: &c}); err != nil || known && before.State != dedup.Importing {
+	if err := send(importResult{collection: &c}); err != nil || known && before.State != dedup.Importing {
 		return err
 	}
 	return readInBatches(ctx, c.Position, read, send, report)
 }
 
 func readInBatches(
-	ctx context.Context, from int64, read readFunc, send func(result) error, report func(warc.Finding) error,
+	ctx context.Context, from int64, read readFunc, send func(importResult) error, report func(warc.Finding) error,
 ) error {
-	batch := result{position: from}
+	batch := importResult{position: from}
 	flush := func() error {
 		err := send(batch)
-		batch = result{position: batch.position}
+		batch = importResult{position: batch.position}
 		return err
 	}
 	add := func(f dedup.Found, ok bool, after int64) error {
@@ -119,7 +119,7 @@ func readInBatches(
 		if after >= 0 {
 			batch.position = after
 		}
-		if len(batch.found) < maxBatch && batch.skipped < 100*maxBatch {
+		if len(batch.found) < maxImportBatch && batch.skipped < 100*maxImportBatch {
 			return nil
 		}
 		return flush()
@@ -149,8 +149,8 @@ func (im *importing) activate(c dedup.Collection) error {
 	return im.index.Store(c)
 }
 
-// Remove marks the records of a collection as missing. [dedup.Index.Find] no longer returns them.
-func Remove(i *dedup.Index, c dedup.Collection, now time.Time) error {
+// removeCollection marks the records of a collection as missing. [dedup.Index.Find] no longer returns them.
+func removeCollection(i *dedup.Index, c dedup.Collection, now time.Time) error {
 	c.State, c.Changed = dedup.Removed, now
 	return i.Store(c)
 }
@@ -158,14 +158,14 @@ func Remove(i *dedup.Index, c dedup.Collection, now time.Time) error {
 // fileImport adds the records of one file to the index.
 type fileImport struct {
 	*importing
-	task    task
+	task    importTask
 	c       dedup.Collection // its number is 0 until begin, and if the index has the file already
 	known   bool
 	resumed bool
 	size    int64
 }
 
-func (f *fileImport) take(s result) error {
+func (f *fileImport) take(s importResult) error {
 	switch {
 	case s.finding != nil:
 		if f.known {
@@ -217,7 +217,7 @@ func (f *fileImport) begin(c dedup.Collection) error {
 
 // add takes some records. They count after activate. Added records survive a crash, and a later import of the same file
 // continues behind them.
-func (f *fileImport) add(s result) error {
+func (f *fileImport) add(s importResult) error {
 	c := f.c
 	c.Files = slices.Clone(c.Files)
 	c.Position, c.Skipped = s.position, c.Skipped+s.skipped
@@ -228,7 +228,7 @@ func (f *fileImport) add(s result) error {
 		}
 		c.Entries++
 		file, last := r.Origin.File, c.Files[max(0, len(c.Files)-16):] // most records are in one of the last files
-		if len(c.Files) < maxFiles && file != "" && !slices.Contains(last, file) && !slices.Contains(c.Files, file) {
+		if len(c.Files) < maxFileNames && file != "" && !slices.Contains(last, file) && !slices.Contains(c.Files, file) {
 			c.Files = append(c.Files, file)
 		}
 	}
@@ -241,7 +241,7 @@ func (f *fileImport) finish() error {
 	if f.known {
 		f.sum.Known++
 		f.o.Progress.AddBytes(f.size)
-		return f.done(FileSummary{File: f.task.file, Known: true})
+		return f.done(importedFile{File: f.task.file, Known: true})
 	}
 	c := f.c
 	if c.Number == 0 {
@@ -254,7 +254,7 @@ func (f *fileImport) finish() error {
 	f.sum.Entries += c.Entries
 	f.sum.Revisits += c.Refs
 	f.sum.Skipped += c.Skipped
-	return f.done(FileSummary{
+	return f.done(importedFile{
 		File: f.task.file, Resumed: f.resumed, Entries: c.Entries, Revisits: c.Refs, Skipped: c.Skipped,
 	})
 }

@@ -1,4 +1,4 @@
-package importer
+package archive
 
 import (
 	"crypto/sha256"
@@ -59,7 +59,7 @@ func TestARCFilesAreImported(t *testing.T) {
 				// The name says nothing, so the format is detected by the content.
 				file := archivetest.Save(t, "old", content)
 				i := openIndex(t)
-				sum, found := imported(t, i, Options{}, file)
+				sum, found := imported(t, i, importOptions{}, file)
 				if sum.Entries != 3 || sum.Skipped != 3 || len(found) > 0 {
 					t.Fatalf("imported %+v, found %v", sum, found)
 				}
@@ -91,7 +91,7 @@ func TestDamageInAnARCFileIsReported(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			i := openIndex(t)
-			sum, found := imported(t, i, Options{}, archivetest.Save(t, "x.arc", content))
+			sum, found := imported(t, i, importOptions{}, archivetest.Save(t, "x.arc", content))
 			if len(found) == 0 || sum.Entries != 2 || sum.Errors != len(found) {
 				t.Errorf("imported %+v, found %v; want two records and a fault", sum, found)
 			}
@@ -132,7 +132,7 @@ func TestRecordsWithSHA256AreImported(t *testing.T) {
 	file := archivetest.Save(t, "data.warc.gz", archivetest.Zipped(t, archivetest.Info,
 		record("1", firstPage, sha256.Sum256([]byte(firstPage))), record("2", "another", sha256.Sum256(nil))))
 	i := openIndex(t)
-	sum, found := imported(t, i, Options{}, file)
+	sum, found := imported(t, i, importOptions{}, file)
 	if sum.Entries != 1 || len(found) > 0 {
 		t.Errorf("imported %+v, found %v; want the record with the right digest", sum, found)
 	}
@@ -209,7 +209,7 @@ func TestAHugeFirstLineTakesNoMemory(t *testing.T) {
 		file, i := archivetest.Save(t, name, []byte(content)), openIndex(t)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		sum, found := imported(t, i, Options{}, file)
+		sum, found := imported(t, i, importOptions{}, file)
 		runtime.ReadMemStats(&after)
 		if sum.Entries != 0 || sum.Errors == 0 && len(found) == 0 {
 			t.Errorf("%s: imported %+v, %d findings; want an error", name, sum, len(found))

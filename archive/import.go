@@ -1,7 +1,4 @@
-// Package importer reads earlier archives into a dedup index, so that a crawl does not store their payloads again.
-//
-// It reads WARC and ARC files, WACZ packages, CDX and CDXJ indexes, crawl logs, and manifests that list packages.
-package importer
+package archive
 
 import (
 	"cmp"
@@ -22,24 +19,24 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 )
 
-// Formats returns the names of the formats that [Files] reads.
-func Formats() []string {
+// importFormats returns the names of the formats that [importFiles] reads.
+func importFormats() []string {
 	return []string{"warc", "arc", "wacz", "cdxj", "cdx", "crawl.log", "manifest"}
 }
 
-// Options say how to import earlier archives.
-type Options struct {
+// importOptions say how to import earlier archives.
+type importOptions struct {
 	As       string           // one of Formats; empty = detect the format of each file
 	Crawl    string           // id of the crawl that made the files, unless a manifest has one
 	Remove   bool             // remove files from the index that were imported from a manifest and are no longer in it
 	Now      func() time.Time // returns the present time
 	Progress *warc.Progress   // may be nil
 	Added    func() error     // called after each batch of records; may be nil
-	Done     func(FileSummary) error
+	Done     func(importedFile) error
 }
 
-// FileSummary is the result of importing one file.
-type FileSummary struct {
+// importedFile is the result of importing one file.
+type importedFile struct {
 	File     string `json:"file"`
 	Known    bool   `json:"known"`    // the index has had the file before; nothing changed
 	Resumed  bool   `json:"resumed"`  // an earlier import was interrupted in the file
@@ -49,8 +46,8 @@ type FileSummary struct {
 	Removed  bool   `json:"removed"`  // the file is no longer in its manifest
 }
 
-// Summary counts the files and records of an import.
-type Summary struct {
+// importSummary counts the files and records of an import.
+type importSummary struct {
 	Files    int   `json:"files"`
 	Known    int   `json:"known"`
 	Removed  int   `json:"removed"`
@@ -60,8 +57,8 @@ type Summary struct {
 	Errors   int   `json:"errors"`
 }
 
-// task is one file to import.
-type task struct {
+// importTask is one file to import.
+type importTask struct {
 	file, name, format string
 	crawl, manifest    string
 	wantHash           string
@@ -72,12 +69,12 @@ type task struct {
 // importing is one import.
 type importing struct {
 	index  *dedup.Index
-	o      Options
-	sum    Summary
+	o      importOptions
+	sum    importSummary
 	report func(warc.Finding) error
 }
 
-// Files imports earlier archives into a dedup index: WARC and ARC files, plain or gzip; WACZ packages; CDX and CDXJ
+// importFiles imports earlier archives into a dedup index: WARC and ARC files, plain or gzip; WACZ packages; CDX and CDXJ
 // indexes; crawl logs of Heritrix and arcrawl; and manifests, which list packages in the form of Browsertrix
 // ("resources" with name, path, hash, size, crawlId). A folder stands for the WARC files and packages below it. A file
 // that the index has already, under any name, changes nothing. An interrupted import of a file is resumed. The records
@@ -85,9 +82,9 @@ type importing struct {
 //
 // Files reports damage and reads the rest. It skips records whose payload is unknown: the payload is cut or empty, the
 // index has no SHA-1 of it, or its digest is not of the payload.
-func Files(
-	ctx context.Context, index *dedup.Index, paths []string, o Options, report func(warc.Finding) error,
-) (Summary, error) {
+func importFiles(
+	ctx context.Context, index *dedup.Index, paths []string, o importOptions, report func(warc.Finding) error,
+) (importSummary, error) {
 	im := &importing{index: index, o: o}
 	im.report = warc.CountErrors(&im.sum.Errors, report)
 	tasks, manifests, err := im.tasks(paths)
@@ -108,7 +105,7 @@ func Files(
 	return im.sum, nil
 }
 
-func (im *importing) done(f FileSummary) error {
+func (im *importing) done(f importedFile) error {
 	if im.o.Done == nil {
 		return nil
 	}
@@ -120,7 +117,7 @@ func unreadable(file string, err error) warc.Finding {
 }
 
 // reader returns the function that reads a file of the format of t.
-func (im *importing) reader(t task) (readFunc, error) {
+func (im *importing) reader(t importTask) (readFunc, error) {
 	progress := im.o.Progress
 	switch t.format {
 	case "warc":
@@ -137,7 +134,7 @@ func (im *importing) reader(t task) (readFunc, error) {
 		return readLines(t.file, progress, parseLogLine), nil
 	}
 	return nil, warc.FileFinding(t.file, warc.NotWARC,
-		fmt.Sprintf("this is not one of %s; name the format with --as if it is", strings.Join(Formats(), ", ")))
+		fmt.Sprintf("this is not one of %s; name the format with --as if it is", strings.Join(importFormats(), ", ")))
 }
 
 // formatOf detects the format of a file by its name, or else by its beginning. It is empty if the format is unknown.
@@ -183,7 +180,7 @@ func formatOf(file string) string {
 }
 
 // tasks returns the files to read, and the ids of the named manifests.
-func (im *importing) tasks(paths []string) (tasks []task, manifests []string, err error) {
+func (im *importing) tasks(paths []string) (tasks []importTask, manifests []string, err error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
@@ -200,7 +197,7 @@ func (im *importing) tasks(paths []string) (tasks []task, manifests []string, er
 			tasks = append(tasks, more...)
 			continue
 		}
-		t := task{file: p, name: filepath.Base(p), format: im.o.As, crawl: im.o.Crawl}
+		t := importTask{file: p, name: filepath.Base(p), format: im.o.As, crawl: im.o.Crawl}
 		if t.format == "" {
 			t.format = formatOf(p)
 		}
@@ -221,8 +218,8 @@ func (im *importing) tasks(paths []string) (tasks []task, manifests []string, er
 }
 
 // folder returns the WARC files and packages below a folder, sorted. It leaves out files that are still open.
-func (im *importing) folder(dir string) ([]task, error) {
-	var tasks []task
+func (im *importing) folder(dir string) ([]importTask, error) {
+	var tasks []importTask
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		name := ""
 		if err == nil {
@@ -235,9 +232,9 @@ func (im *importing) folder(dir string) ([]task, error) {
 		case strings.HasSuffix(name, warc.OpenSuffix) && warc.IsArchive(name):
 			return im.report(warc.LeftOut(path))
 		case warc.IsArchive(name):
-			tasks = append(tasks, task{file: path, name: d.Name(), format: formatOf(path), crawl: im.o.Crawl})
+			tasks = append(tasks, importTask{file: path, name: d.Name(), format: formatOf(path), crawl: im.o.Crawl})
 		case strings.HasSuffix(name, ".wacz"):
-			tasks = append(tasks, task{file: path, name: d.Name(), format: "wacz", crawl: im.o.Crawl})
+			tasks = append(tasks, importTask{file: path, name: d.Name(), format: "wacz", crawl: im.o.Crawl})
 		}
 		return nil
 	})
@@ -263,7 +260,7 @@ type manifestFile struct {
 const maxManifest = 64 << 20
 
 // manifest returns the files that a manifest names, and the id of the manifest. Paths are relative to its folder.
-func (im *importing) manifest(file string) (tasks []task, id string, err error) {
+func (im *importing) manifest(file string) (tasks []importTask, id string, err error) {
 	fault := func(text string) error { return warc.FileFinding(file, warc.BadHeader, text) }
 	if id, err = filepath.Abs(file); err != nil {
 		return nil, "", fault(err.Error())
@@ -281,7 +278,7 @@ func (im *importing) manifest(file string) (tasks []task, id string, err error) 
 		return nil, "", fault("this manifest has no resources")
 	}
 	for _, r := range m.Resources {
-		t := task{
+		t := importTask{
 			crawl: cmp.Or(r.CrawlID, im.o.Crawl), manifest: id,
 			wantHash: withAlgorithm(r.Hash), wantSize: max(r.Size, r.Bytes),
 		}
@@ -315,7 +312,7 @@ func withAlgorithm(hash string) string {
 
 // remove removes from the index what was imported from the manifests and is no longer in them. A file that a manifest
 // names stays in the index even if it is missing on disk: only a person knows whether it is lost.
-func (im *importing) remove(tasks []task, manifests []string) error {
+func (im *importing) remove(tasks []importTask, manifests []string) error {
 	type place struct{ manifest, name string }
 	named, newest := map[place]string{}, map[place]uint32{}
 	for _, t := range tasks {
@@ -332,11 +329,11 @@ func (im *importing) remove(tasks []task, manifests []string) error {
 		if c.State == dedup.Removed || !slices.Contains(manifests, c.Manifest) || listed && same {
 			continue
 		}
-		if err := Remove(im.index, c, im.o.Now()); err != nil {
+		if err := removeCollection(im.index, c, im.o.Now()); err != nil {
 			return err
 		}
 		im.sum.Removed++
-		if err := im.done(FileSummary{File: c.Name, Removed: true}); err != nil {
+		if err := im.done(importedFile{File: c.Name, Removed: true}); err != nil {
 			return err
 		}
 	}
