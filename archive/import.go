@@ -74,8 +74,8 @@ type importing struct {
 	report func(warc.Finding) error
 }
 
-// importFiles imports earlier archives into a dedup index: WARC and ARC files, plain or gzip; WACZ packages; CDX and CDXJ
-// indexes; crawl logs of Heritrix and arcrawl; and manifests, which list packages in the form of Browsertrix
+// importFiles imports earlier archives into a dedup index: WARC and ARC files, plain or gzip; WACZ packages; CDX and
+// CDXJ indexes; crawl logs of Heritrix and arcrawl; and manifests, which list packages in the form of Browsertrix
 // ("resources" with name, path, hash, size, crawlId). A folder stands for the WARC files and packages below it. A file
 // that the index has already, under any name, changes nothing. An interrupted import of a file is resumed. The records
 // of a file count when the whole file has been read.

@@ -20,15 +20,15 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// maxFileNames bounds the file names that are stored with one collection. Records in further files of a removed collection
-// are not recognised by the name of their file.
+// maxFileNames bounds the file names that are stored with one collection. Records in further files of a removed
+// collection are not recognised by the name of their file.
 const maxFileNames = 10_000
 
 // maxImportBatch is the maximum number of records that are added to the index at once.
 const maxImportBatch = 256
 
-// importResult is a part of what was read from a file. Only one of finding, collection and found is set; the last two fields
-// belong to found.
+// importResult is a part of what was read from a file. Only one of finding, collection and found is set; the last two
+// fields belong to found.
 type importResult struct {
 	finding    *warc.Finding
 	collection *dedup.Collection // the file itself; reading begins at its Position

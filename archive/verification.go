@@ -34,9 +34,9 @@ type Verified struct {
 	Warnings int            `json:"warnings"`
 }
 
-// Verify reads all records of files and folders, including WACZ packages, and reports what is wrong: first file by file,
-// in the order of each file, and last what is wrong with references between records. It needs about 400 bytes of memory
-// for each record. It returns an error only if ctx ends or report fails.
+// Verify reads all records of files and folders, including WACZ packages, and reports what is wrong: first file by
+// file, in the order of each file, and last what is wrong with references between records. It needs about 400 bytes of
+// memory for each record. It returns an error only if ctx ends or report fails.
 func Verify(ctx context.Context, paths []string, o VerifyOptions, report func(warc.Finding) error) (Verified, error) {
 	v := verification{pass: report, sum: Verified{Records: map[string]int{}}}
 	files, faults := warc.FilesNamed(paths, isArchiveOrPackage)
