@@ -328,9 +328,6 @@ func pushable(t *testing.T) (dir string, want []string) {
 	return dir, want
 }
 
-// pushAttempts is how often lines are sent to a server that fails.
-const pushAttempts = 4
-
 // TestAPushResumesWhereTheServerFailed pushes to a server that fails for a while, fails for longer, and refuses single
 // lines.
 func TestAPushResumesWhereTheServerFailed(t *testing.T) {
@@ -398,7 +395,7 @@ func TestPushSendsAnIndex(t *testing.T) {
 	there := func(posts int) {
 		t.Helper()
 		got, n := s.Seen()
-		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.Largest() > MaxLines {
+		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.Largest() > maxPushLines {
 			t.Errorf("%d posts of at most %d lines, want %d; -want +there:\n%s", n, s.Largest(), posts, diff)
 		}
 	}

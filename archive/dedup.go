@@ -266,7 +266,7 @@ opens the store.`,
 					return err
 				}
 			}
-			l, err := Lose(cmd.Context(), path, o, time.Now)
+			l, err := lose(cmd.Context(), path, o, time.Now)
 			if err != nil {
 				return err
 			}
@@ -309,7 +309,7 @@ func printImpact(cmd *cobra.Command, path string, files []string) (err error) {
 }
 
 // printLost prints what was recorded, or all losses if no files were named.
-func printLost(out io.Writer, o api.LostFiles, l Lost) (err error) {
+func printLost(out io.Writer, o api.LostFiles, l loseResult) (err error) {
 	if len(o.Files) == 0 {
 		table := cli.NewTable(out)
 		fmt.Fprintln(table, "file\tfrom byte\tstate\tURIs due")

@@ -199,7 +199,7 @@ func uploaded(t *testing.T) (lib *archivetest.Archive, elsewhere, conf string) {
 		}
 		objects["crawl/"+name] = text
 		if i < 2 {
-			line, err := json.Marshal(Uploaded{
+			line, err := json.Marshal(uploadedFile{
 				File: name, Bucket: address + "/web", Key: "crawl/" + name,
 				Size: e.Size, SHA256: e.SHA256, At: archivetest.Start,
 			})
@@ -208,7 +208,7 @@ func uploaded(t *testing.T) (lib *archivetest.Archive, elsewhere, conf string) {
 		}
 	}
 	archivetest.Must(t, m.Close())
-	daemontest.WriteFile(t, filepath.Join(lib.Dir, ListName), list.String()+`{"file":"cut-by-a-cra`)
+	daemontest.WriteFile(t, filepath.Join(lib.Dir, uploadList), list.String()+`{"file":"cut-by-a-cra`)
 	first := lib.Files()[0]
 	archivetest.Must(t, os.Mkdir(filepath.Join(dir, "disk"), 0o700))
 	elsewhere = filepath.Join(dir, "disk", filepath.Base(first))
@@ -251,7 +251,7 @@ func TestOnlyFilesWithAGoodCopyAreDeleted(t *testing.T) {
 	}
 	run(1, "the daemon would take them for lost: set storage.elsewhere", files[0])
 	text := archivetest.Read(t, conf)
-	list := filepath.Join(lib.Dir, ListName)
+	list := filepath.Join(lib.Dir, uploadList)
 	daemontest.WriteFile(t, conf, strings.Replace(text, "#ELSEWHERE", fmt.Sprintf("elsewhere = [%q]", list), 1))
 	run(0, "1 file of", "--dry-run", files[0])
 	run(1, "0 files of", "--dry-run", files[1])

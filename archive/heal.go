@@ -58,8 +58,8 @@ func (h healer) heal(ctx context.Context) {
 		}
 		began := time.Now()
 		h.logImpact(ctx)
-		due, err := MakeDue(ctx, h.Parts().Frontier, h.Parts().Dedup, h.Live().Current(), h.Now,
-			func() error { h.Crawler().Wake(); return wait(ctx, healPause) })
+		due, err := makeDue(ctx, h.Parts().Frontier, h.Parts().Dedup, h.Live().Current(), h.Now,
+			func() error { h.Crawler().Wake(); return cli.Wait(ctx, healPause) })
 		switch {
 		case errors.Is(err, context.Canceled):
 			return
@@ -103,43 +103,43 @@ func (h healer) logImpact(ctx context.Context) {
 }
 
 const (
-	// rounds is how often the store is gone through for URIs that were being visited.
-	rounds = 3
-	// minimumPace is the minimum time between two URIs of a host.
-	minimumPace = 100 * time.Millisecond
-	// share is which part of a host's requests, at most, archive lost payloads again: one in two.
-	share = 2
+	// healRounds is how often the store is gone through for URIs that were being visited.
+	healRounds = 3
+	// minHealPace is the minimum time between two URIs of a host.
+	minHealPace = 100 * time.Millisecond
+	// healShare is which part of a host's requests, at most, archive lost payloads again: one in two.
+	healShare = 2
 )
 
-// Store is the part of [frontier.Frontier] that healing needs.
-type Store interface {
+// healStore is the part of [frontier.Frontier] that healing needs.
+type healStore interface {
 	Recapture(
 		now time.Time, from frontier.Cursor, isLost func(digest.Origin) bool, due func(uri.Host) time.Time,
 	) (frontier.Steered, frontier.Cursor, error)
 }
 
-// MakeDue makes every URI due whose payload is lost, at the pace of its host, and returns their number. pause is called
+// makeDue makes every URI due whose payload is lost, at the pace of its host, and returns their number. pause is called
 // between two steps and ends the work with its error. If it is interrupted, it can be repeated. The losses stay pending
 // until it has finished.
-func MakeDue(
-	ctx context.Context, s Store, index *dedup.Index, c *config.Config, now func() time.Time, pause func() error,
+func makeDue(
+	ctx context.Context, s healStore, index *dedup.Index, c *config.Config, now func() time.Time, pause func() error,
 ) (due int64, err error) {
 	losses := index.Losses()
 	for round := 1; ; round++ {
-		done, err := once(ctx, s, index, c, now, pause)
+		done, err := makeDueOnce(ctx, s, index, c, now, pause)
 		due += done.Changed
 		if err != nil {
 			return due, fmt.Errorf("make URIs due whose payloads are in lost files: %w", err)
 		}
-		if done.InProgress == 0 || round == rounds {
+		if done.InProgress == 0 || round == healRounds {
 			return due, index.Healed(losses)
 		}
 	}
 }
 
-// once goes through the store once.
-func once(
-	ctx context.Context, s Store, index *dedup.Index, c *config.Config, now func() time.Time, pause func() error,
+// makeDueOnce goes through the store once.
+func makeDueOnce(
+	ctx context.Context, s healStore, index *dedup.Index, c *config.Config, now func() time.Time, pause func() error,
 ) (all frontier.Steered, err error) {
 	var host uri.Host
 	var next time.Time
@@ -150,7 +150,7 @@ func once(
 			if h != host {
 				host, next = h, at
 				p := c.ForHost(h, at).Politeness
-				pace = max(share*max(p.MinDelay, p.MaxDelay), minimumPace)
+				pace = max(healShare*max(p.MinDelay, p.MaxDelay), minHealPace)
 			}
 			next = next.Add(pace)
 			return next
@@ -169,16 +169,16 @@ func once(
 	}
 }
 
-// Lost is the result of Lose.
-type Lost struct {
+// loseResult is the result of lose.
+type loseResult struct {
 	api.LostAnswer
 	Running bool  // a running daemon makes the URIs due
 	Due     int64 // URIs that are due now, in the store of a stopped daemon
 }
 
-// Lose records that WARC files are lost, moved or found. A running daemon then makes the URIs of lost files due in the
-// background; for a stopped one Lose does so itself. Without files it only returns all losses.
-func Lose(ctx context.Context, path string, o api.LostFiles, now func() time.Time) (l Lost, err error) {
+// lose records that WARC files are lost, moved or found. A running daemon then makes the URIs of lost files due in the
+// background; for a stopped one lose does so itself. Without files it only returns all losses.
+func lose(ctx context.Context, path string, o api.LostFiles, now func() time.Time) (l loseResult, err error) {
 	at, err := config.Where(path)
 	if err == nil && at.Socket != "" {
 		l.LostAnswer, err = api.NewClient(at.Socket).Lose(ctx, o)
@@ -197,7 +197,7 @@ func Lose(ctx context.Context, path string, o api.LostFiles, now func() time.Tim
 		return l, err
 	}
 	if l.Changed, err = index.Declare(c.Storage.WARC, o.Files, o.Are); err == nil && l.Changed > 0 {
-		l.Due, err = MakeDue(ctx, s, index, c, now, ctx.Err)
+		l.Due, err = makeDue(ctx, s, index, c, now, ctx.Err)
 	}
 	l.Losses = api.LossesOf(index.Losses())
 	if len(o.Files) > 0 {

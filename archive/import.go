@@ -80,7 +80,7 @@ type importing struct {
 // that the index has already, under any name, changes nothing. An interrupted import of a file is resumed. The records
 // of a file count when the whole file has been read.
 //
-// Files reports damage and reads the rest. It skips records whose payload is unknown: the payload is cut or empty, the
+// It reports damage and reads the rest. It skips records whose payload is unknown: the payload is cut or empty, the
 // index has no SHA-1 of it, or its digest is not of the payload.
 func importFiles(
 	ctx context.Context, index *dedup.Index, paths []string, o importOptions, report func(warc.Finding) error,

@@ -105,18 +105,18 @@ func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) er
 
 // newPush returns a push to a server that prints to the standard error of cmd. sentPath names the list of sent files.
 // The caller closes the list.
-func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*Push, error) {
+func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*push, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") == "" {
 		return nil, cli.Usage(fmt.Errorf("--push %q: want the address of a collection, such as http://localhost:8901/arcrawl", server))
 	}
 	out := cmd.ErrOrStderr()
-	p := &Push{
+	p := &push{
 		Server: u.Redacted(), Finding: cli.PrintFinding(out, asJSON), Wait: cli.Wait,
 		Open: func(path string) { fmt.Fprintf(out, "%s: skipped, because the daemon still writes to it\n", path) },
-		Collection: &Collection{
+		Collection: &cdxCollection{
 			Post: func(ctx context.Context, lines []byte) (int, string, error) {
-				return PostLines(ctx, server, "arcrawl/"+cli.Version(), lines)
+				return postLines(ctx, server, "arcrawl/"+cli.Version(), lines)
 			},
 			Refused: func(e index.Entry, why error) {
 				fmt.Fprintf(out, "%s:%d: skipped %s: %v\n", e.Filename, e.Offset, e.URL, why)
@@ -124,8 +124,8 @@ func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*Push, e
 		},
 	}
 	var noFile *fs.PathError
-	switch p.Sent, err = OpenSentFiles(sentPath, p.Server); {
-	case errors.Is(err, ErrOtherServer):
+	switch p.Sent, err = openSentFiles(sentPath, p.Server); {
+	case errors.Is(err, errOtherServer):
 		return nil, cli.Usage(fmt.Errorf("--done: %w; name another file", err))
 	case errors.As(err, &noFile):
 		return nil, daemon.FolderError{Err: fmt.Errorf("--done: %w", err)}
@@ -134,7 +134,7 @@ func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*Push, e
 }
 
 // pushFiles sends the captures of all files in paths and prints what was sent.
-func pushFiles(cmd *cobra.Command, p *Push, paths []string) (err error) {
+func pushFiles(cmd *cobra.Command, p *push, paths []string) (err error) {
 	defer func() { err = errors.Join(err, p.Sent.Close()) }()
 	stop := cli.ShowLine(cmd.ErrOrStderr(), func() string {
 		files, total, captures := p.Progress()

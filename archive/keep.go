@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -107,7 +108,7 @@ func (k *keeper) Archived(a *api.Archive) {
 
 // repeat calls step again and again, after the pause that it returns, until ctx ends.
 func repeat(ctx context.Context, step func(context.Context) time.Duration) {
-	for wait(ctx, step(ctx)) == nil {
+	for cli.Wait(ctx, step(ctx)) == nil {
 	}
 }
 
@@ -139,22 +140,10 @@ func (r *retries) success() {
 	}
 }
 
-// wait waits for d. It returns the error of ctx if ctx ends first.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
-
 // offload runs what takes finished WARC files to other places.
 type offload struct {
-	movers   []*Mover  // one for the files of no series, and one for each series with a folder of its own
-	uploader *Uploader // nil if there is no bucket
+	movers   []*mover  // one for the files of no series, and one for each series with a folder of its own
+	uploader *uploader // nil if there is no bucket
 }
 
 // startOffload begins what a configuration asks for. The crawl never waits for it. What is left is done after the next
@@ -163,7 +152,7 @@ func startOffload(d *daemon.Daemon) (*offload, error) {
 	c, o := d.Live().Current(), &offload{}
 	o.movers = moversOf(c, d.Now, d.Log())
 	if c.Upload.Endpoint != "" {
-		o.uploader = &Uploader{Dir: c.Storage.WARC, State: c.Storage.State, Bucket: c.Upload, Now: d.Now, Log: d.Log()}
+		o.uploader = &uploader{Dir: c.Storage.WARC, State: c.Storage.State, Bucket: c.Upload, Now: d.Now, Log: d.Log()}
 		if err := o.uploader.Open(fetch.OwnServers()); err != nil {
 			return nil, err
 		}
@@ -179,12 +168,12 @@ func startOffload(d *daemon.Daemon) (*offload, error) {
 
 // moversOf returns what moves finished files to further folders. The files of a series with folders of its own go there
 // as soon as they are finished. The others stay as long as there is space.
-func moversOf(c *config.Config, now func() time.Time, log zerolog.Logger) (all []*Mover) {
+func moversOf(c *config.Config, now func() time.Time, log zerolog.Logger) (all []*mover) {
 	s, series := c.Storage, warcout.SeriesIn(c.WARC.Prefix)
 	for _, name := range append([]string{""}, c.Series...) {
-		m := &Mover{
-			Dir: s.WARC, Folders: s.Folders.Of(name), StateDir: s.State, Keep: s.FoldersFree, Order: s.FoldersOrder, Free: Free,
-			SameDisk: SameDisk, Now: now, Log: log,
+		m := &mover{
+			Dir: s.WARC, Folders: s.Folders.Of(name), StateDir: s.State, Keep: s.FoldersFree, Order: s.FoldersOrder, Free: freeSpace,
+			SameDisk: sameDisk, Now: now, Log: log,
 			Takes: func(file string) bool { return series(file) == "" || len(s.Folders.Of(series(file))) == 0 },
 		}
 		if name != "" {

@@ -167,7 +167,7 @@ func TestAnOperatorDeclaresAFileLost(t *testing.T) {
 	l := first.Again(t, wings())
 	l.WaitFor(t, "STATUS=crawling")
 	lost := api.LostFiles{Files: []string{file}, Are: "lost"}
-	done, err := Lose(t.Context(), l.Path, lost, time.Now)
+	done, err := lose(t.Context(), l.Path, lost, time.Now)
 	if err != nil || !done.Running || done.Changed != 1 || len(done.Losses) != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -175,7 +175,7 @@ func TestAnOperatorDeclaresAFileLost(t *testing.T) {
 	visitedWhole(t, l)
 	archivetest.Must(t, l.End())
 	lost.Files = first.Files(t)[1:]
-	done, err = Lose(t.Context(), l.Path, lost, time.Now)
+	done, err = lose(t.Context(), l.Path, lost, time.Now)
 	if err != nil || done.Running || done.Changed != 1 || done.Due != 1 || len(done.Losses) != 2 ||
 		done.Losses[1].Pending {
 		t.Errorf("the store of a stopped daemon: %+v, %v", done, err)
@@ -189,7 +189,7 @@ func TestARestartFindsFilesInFurtherFolders(t *testing.T) {
 	first := crawled(t)
 	further := t.TempDir()
 	files := first.Files(t)
-	m := Mover{
+	m := mover{
 		Dir: filepath.Join(first.Dir, "warc"), Folders: []string{further}, Keep: 10, StateDir: t.TempDir(),
 		Free: func(folder string) (int64, error) {
 			if folder == further {
@@ -374,7 +374,7 @@ func TestLostPayloadsAreFetchedAgainAtThePaceOfTheirHost(t *testing.T) {
 			archivetest.Must(t, err)
 			s := &lostPages{due: map[uri.Host][]time.Time{}, beingRead: test.beingRead}
 			clock, pause := func() time.Time { return now }, func() error { return test.pause }
-			due, err := MakeDue(t.Context(), s, index, c, clock, pause)
+			due, err := makeDue(t.Context(), s, index, c, clock, pause)
 			if !errors.Is(err, test.pause) || s.steps/2 != test.wantRounds ||
 				test.pause == nil && due != int64(60*test.wantRounds) {
 				t.Errorf("%d due after %d steps, %v; want %d times two steps", due, s.steps, err, test.wantRounds)

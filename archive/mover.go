@@ -31,8 +31,8 @@ const (
 	linkSuffix = ".link"
 )
 
-// Mover moves finished WARC files to further folders while there is too little space where they are written, or always.
-type Mover struct {
+// mover moves finished WARC files to further folders while there is too little space where they are written, or always.
+type mover struct {
 	Dir      string   // where files are written
 	Folders  []string // where they go
 	StateDir string
@@ -57,8 +57,8 @@ type Mover struct {
 	state api.Offload
 }
 
-// Free returns the free bytes of the disk of a folder.
-func Free(folder string) (int64, error) {
+// freeSpace returns the free bytes of the disk of a folder.
+func freeSpace(folder string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {
 		return 0, fmt.Errorf("read the free disk space of %s: %w", folder, err)
@@ -66,8 +66,8 @@ func Free(folder string) (int64, error) {
 	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
-// SameDisk reports whether two folders are on one file system.
-func SameDisk(a, b string) (bool, error) {
+// sameDisk reports whether two folders are on one file system.
+func sameDisk(a, b string) (bool, error) {
 	var disks [2]syscall.Stat_t
 	for i, folder := range []string{a, b} {
 		if err := syscall.Stat(folder, &disks[i]); err != nil {
@@ -78,14 +78,14 @@ func SameDisk(a, b string) (bool, error) {
 }
 
 // State returns where files went, and why one could not be moved.
-func (m *Mover) State() api.Offload {
+func (m *mover) State() api.Offload {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state
 }
 
 // Step moves finished files, the oldest first, until enough space is free. It returns when the next step is due.
-func (m *Mover) Step(ctx context.Context) time.Duration {
+func (m *mover) Step(ctx context.Context) time.Duration {
 	const every, afterError = 30 * time.Second, 5 * time.Minute
 	m.files.dir = m.Dir
 	err := m.move(ctx)
@@ -104,11 +104,11 @@ func (m *Mover) Step(ctx context.Context) time.Duration {
 	return every
 }
 
-func (m *Mover) note(err error) {
+func (m *mover) note(err error) {
 	state := api.Offload{}
 	for _, folder := range m.Folders {
 		free, _ := m.Free(folder) // check has said why it cannot be read
-		files, bytes := count(folder)
+		files, bytes := countArchives(folder)
 		state.Folders = append(state.Folders, api.Folder{Path: folder, Free: free, Files: files, Bytes: bytes})
 	}
 	m.mu.Lock()
@@ -122,8 +122,8 @@ func (m *Mover) note(err error) {
 	m.state = state
 }
 
-// count returns the number and size of the WARC files in a folder and below.
-func count(folder string) (files int, bytes int64) {
+// countArchives returns the number and size of the WARC files in a folder and below.
+func countArchives(folder string) (files int, bytes int64) {
 	_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() || !warc.IsArchive(e.Name()) {
 			return nil //nolint:nilerr // check says what is wrong with the folder
@@ -139,7 +139,7 @@ func count(folder string) (files int, bytes int64) {
 
 // usable returns the folders that can take files. The error names those that cannot: a disk that is not mounted must
 // not be filled below its mount point.
-func (m *Mover) usable() (all []string, err error) {
+func (m *mover) usable() (all []string, err error) {
 	for _, folder := range m.Folders {
 		if fault := m.check(folder); fault != nil {
 			err = errors.Join(err, fmt.Errorf("the folder %s of storage.folders takes no files: %w", folder, fault))
@@ -151,11 +151,11 @@ func (m *Mover) usable() (all []string, err error) {
 }
 
 // check returns why a folder cannot take files.
-func (m *Mover) check(folder string) error {
+func (m *mover) check(folder string) error {
 	if _, err := m.Free(folder); err != nil {
 		return err
 	}
-	if files, _ := count(folder); files == 0 && m.used[folder] && m.isLinked(folder) {
+	if files, _ := countArchives(folder); files == 0 && m.used[folder] && m.isLinked(folder) {
 		return errors.New("the files that were moved there are gone; mount its disk")
 	}
 	if m.SameDisk == nil || m.used[folder] {
@@ -169,7 +169,7 @@ func (m *Mover) check(folder string) error {
 }
 
 // move moves files until enough space is free.
-func (m *Mover) move(ctx context.Context) error {
+func (m *mover) move(ctx context.Context) error {
 	entries, err := m.files.read()
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (m *Mover) move(ctx context.Context) error {
 }
 
 // oldest returns the oldest file that is still where it was written.
-func (m *Mover) oldest(entries []fixity.Entry) (fixity.Entry, bool, error) {
+func (m *mover) oldest(entries []fixity.Entry) (fixity.Entry, bool, error) {
 	for ; m.next < len(entries); m.next++ {
 		e := entries[m.next]
 		if m.Takes != nil && !m.Takes(e.File) {
@@ -220,7 +220,7 @@ func (m *Mover) oldest(entries []fixity.Entry) (fixity.Entry, bool, error) {
 }
 
 // isLinked reports whether a link leads to a folder still: its files can have been deleted with their links.
-func (m *Mover) isLinked(folder string) bool {
+func (m *mover) isLinked(folder string) bool {
 	clear(m.used)
 	for _, e := range m.files.entries[:m.next] {
 		m.noteUsed(filepath.Join(m.Dir, filepath.FromSlash(e.File)))
@@ -229,7 +229,7 @@ func (m *Mover) isLinked(folder string) bool {
 }
 
 // noteUsed records to which folder a link leads.
-func (m *Mover) noteUsed(link string) {
+func (m *mover) noteUsed(link string) {
 	to, err := os.Readlink(link)
 	if err != nil {
 		return
@@ -245,7 +245,7 @@ func (m *Mover) noteUsed(link string) {
 }
 
 // choose returns the one of some folders for a file of a size.
-func (m *Mover) choose(folders []string, size int64) (string, error) {
+func (m *mover) choose(folders []string, size int64) (string, error) {
 	best, most := "", int64(-1)
 	for _, folder := range folders {
 		free, err := m.Free(folder)
@@ -271,7 +271,7 @@ func (m *Mover) choose(folders []string, size int64) (string, error) {
 }
 
 // take moves a file. The copy is on disk and compared before a link replaces the original, so a crash loses nothing.
-func (m *Mover) take(ctx context.Context, e fixity.Entry, folder string) error {
+func (m *mover) take(ctx context.Context, e fixity.Entry, folder string) error {
 	from := filepath.Join(m.Dir, filepath.FromSlash(e.File))
 	to := filepath.Join(folder, filepath.FromSlash(e.File)) // files in several folders may have one name
 	if err := os.MkdirAll(filepath.Dir(to), 0o750); err != nil {
@@ -310,8 +310,8 @@ func (m *Mover) take(ctx context.Context, e fixity.Entry, folder string) error {
 }
 
 // swap renames a finished copy and replaces the original by a link to it, unless the original was deleted meanwhile.
-func (m *Mover) swap(from, to string) (moved bool, err error) {
-	unlock, err := lock(m.StateDir)
+func (m *mover) swap(from, to string) (moved bool, err error) {
+	unlock, err := lockFiles(m.StateDir)
 	if err != nil {
 		return false, err
 	}
@@ -335,7 +335,7 @@ func isGone(path string) bool {
 }
 
 // checkLeft returns an error if a file of this name in another folder is not the copy that a crash has left there.
-func (m *Mover) checkLeft(ctx context.Context, e fixity.Entry, to string) error {
+func (m *mover) checkLeft(ctx context.Context, e fixity.Entry, to string) error {
 	sum, _, err := warc.HashFile(to)
 	if err != nil {
 		return err

@@ -63,15 +63,15 @@ func list(t *testing.T, lib *archivetest.Archive) {
 	}
 }
 
-// mover returns a mover to two folders, and what it logs. The disks have room for a number of files besides what is
+// newMover returns a mover to two folders, and what it logs. The disks have room for a number of files besides what is
 // kept.
-func mover(
+func newMover(
 	t *testing.T, lib *archivetest.Archive, size int64, first, second, third int64,
-) (*Mover, *bytes.Buffer) {
+) (*mover, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
 	const free = 10_000
-	m := &Mover{
+	m := &mover{
 		Dir: lib.Dir, Folders: []string{t.TempDir(), t.TempDir()}, StateDir: t.TempDir(), Keep: free,
 		Order: config.FillFolders, Now: func() time.Time { return archivetest.Start }, Log: zerolog.New(log),
 	}
@@ -113,7 +113,7 @@ func TestFinishedFilesMoveToFoldersWithRoom(t *testing.T) {
 		files := lib.Files()
 		info, err := os.Stat(files[2])
 		archivetest.Must(t, err)
-		m, log := mover(t, lib, info.Size()+20, c.first, c.second, c.third) // the three differ by some bytes
+		m, log := newMover(t, lib, info.Size()+20, c.first, c.second, c.third) // the three differ by some bytes
 		if c.order != "" {
 			m.Order = c.order
 		}
@@ -142,7 +142,7 @@ func TestAFolderWhoseDiskIsAwayTakesNoFile(t *testing.T) {
 		lib, _ := archive(t)
 		info, err := os.Stat(lib.Files()[2])
 		archivetest.Must(t, err)
-		m, _ := mover(t, lib, info.Size()+20, 2, 9, 9)
+		m, _ := newMover(t, lib, info.Size()+20, 2, 9, 9)
 		room := int64(1 << 30)
 		m.Free = disks{map[string]int64{lib.Dir: 10_040 + 2*info.Size(), m.Folders[0]: room, m.Folders[1]: room}}.of
 		m.Step(t.Context())
@@ -151,7 +151,7 @@ func TestAFolderWhoseDiskIsAwayTakesNoFile(t *testing.T) {
 		archivetest.Must(t, os.Mkdir(m.Folders[0], 0o750))
 		if restart {
 			before := m
-			m, _ = mover(t, lib, 0, 0, 0, 0)
+			m, _ = newMover(t, lib, 0, 0, 0, 0)
 			m.Free, m.Folders = before.Free, before.Folders
 		}
 		m.Keep = 1 << 19
@@ -177,7 +177,7 @@ func TestAnEmptiedFolderTakesFilesAgain(t *testing.T) {
 	lib, _ := archive(t)
 	info, err := os.Stat(lib.Files()[2])
 	archivetest.Must(t, err)
-	m, _ := mover(t, lib, info.Size()+20, 2, 9, 9)
+	m, _ := newMover(t, lib, info.Size()+20, 2, 9, 9)
 	room := int64(1 << 30)
 	m.Free = disks{map[string]int64{lib.Dir: 10_040 + 2*info.Size(), m.Folders[0]: room, m.Folders[1]: room}}.of
 	m.Step(t.Context())
@@ -199,8 +199,8 @@ func TestAnEmptiedFolderTakesFilesAgain(t *testing.T) {
 func TestAFolderOnTheSameDiskTakesNoFile(t *testing.T) {
 	t.Parallel()
 	lib, _ := archive(t)
-	m, _ := mover(t, lib, 2000, -9, 99, 99)
-	m.SameDisk = SameDisk
+	m, _ := newMover(t, lib, 2000, -9, 99, 99)
+	m.SameDisk = sameDisk
 	m.Step(t.Context())
 	if got := len(names(t, m.Folders[0])); got != 0 || !strings.Contains(m.State().Error, "frees nothing") {
 		t.Errorf("%d files were moved; %+v", got, m.State())
@@ -226,7 +226,7 @@ func TestFilesOfOneNameMove(t *testing.T) {
 		archivetest.Must(t, err)
 		archivetest.Must(t, manifest.Add(name, e, archivetest.Start))
 	}
-	m, log := mover(t, lib, 2000, -9, 99, 99)
+	m, log := newMover(t, lib, 2000, -9, 99, 99)
 	m.Step(t.Context())
 	for _, name := range []string{filepath.Base(files[0]), filepath.Join("older", filepath.Base(files[0]))} {
 		info, err := os.Lstat(filepath.Join(lib.Dir, name))
@@ -251,7 +251,7 @@ func TestMovedFilesAreFound(t *testing.T) {
 	size := int64(2000)
 	_, err := index.WriteFile(t.Context(), []string{lib.Dir}, index.Options{}, filepath.Join(lib.Dir, index.FileName), nil)
 	archivetest.Must(t, err)
-	m, log := mover(t, lib, size, -9, 99, 99)
+	m, log := newMover(t, lib, size, -9, 99, 99)
 	m.Step(t.Context())
 	if got := len(names(t, m.Folders[0])); got != 3 {
 		t.Fatalf("%d files were moved: %s", got, log)
@@ -299,7 +299,7 @@ func TestAMoveLosesNothing(t *testing.T) {
 	t.Parallel()
 	lib, _ := archive(t)
 	files := lib.Files()
-	m, log := mover(t, lib, 2000, -9, 99, 99)
+	m, log := newMover(t, lib, 2000, -9, 99, 99)
 	first := filepath.Join(m.Folders[0], filepath.Base(files[0]))
 	archivetest.Must(t, os.WriteFile(first+".part", []byte("half"), 0o600))
 	archivetest.Must(t, os.WriteFile(first, []byte(archivetest.Read(t, files[0])), 0o600)) // not linked yet

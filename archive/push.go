@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// attempts is how often lines are sent to a server that fails.
-	attempts = 4
+	// pushAttempts is how often lines are sent to a server that fails.
+	pushAttempts = 4
 	// firstPause is the pause after the first failure. It doubles with each failure.
 	firstPause = time.Second
 )
 
-// Push sends the index of finished WARC files to a collection, file by file.
-type Push struct {
-	Collection *Collection
+// push sends the index of finished WARC files to a collection, file by file.
+type push struct {
+	Collection *cdxCollection
 	Server     string     // in messages; without a password
-	Sent       *SentFiles // the files that need not be sent
+	Sent       *sentFiles // the files that need not be sent
 
 	// Finding is called with each damaged record.
 	Finding func(warc.Finding) error
@@ -44,8 +44,8 @@ type Push struct {
 	refused int64
 }
 
-// Result counts what a push did.
-type Result struct {
+// pushResult counts what a push did.
+type pushResult struct {
 	Captures int64 // sent
 	Files    int   // sent
 	Known    int   // files that were sent before
@@ -56,16 +56,13 @@ type Result struct {
 
 // Progress returns how many files of how many were read, and how many captures were sent. It may be called while Run
 // runs.
-func (p *Push) Progress() (files, total, captures int64) {
+func (p *push) Progress() (files, total, captures int64) {
 	return p.files.Load(), p.total.Load(), p.captures.Load()
 }
 
 // Run sends the captures of all WARC files in paths that were not sent before. A damaged file is not remembered as
 // sent, so the next push reports its damage again.
-func (p *Push) Run(ctx context.Context, paths []string) (r Result, err error) {
-	if p.Collection.Refused == nil {
-		return r, errors.New("push to OutbackCDX: no function for refused lines")
-	}
+func (p *push) Run(ctx context.Context, paths []string) (r pushResult, err error) {
 	report := p.Collection.Refused
 	p.Collection.Refused = func(e index.Entry, why error) {
 		p.refused++
@@ -106,7 +103,7 @@ func (p *Push) Run(ctx context.Context, paths []string) (r Result, err error) {
 }
 
 // file sends the captures of one file. It returns the number of errors in it.
-func (p *Push) file(ctx context.Context, f warc.File) (damaged int, _ error) {
+func (p *push) file(ctx context.Context, f warc.File) (damaged int, _ error) {
 	before := p.captures.Load()
 	take := func(line string) error { return p.add(ctx, line) }
 	finding := warc.CountErrors(&damaged, p.Finding)
@@ -122,27 +119,27 @@ func (p *Push) file(ctx context.Context, f warc.File) (damaged int, _ error) {
 }
 
 // add adds a line of CDXJ to the batch, and sends the batch when it is full.
-func (p *Push) add(ctx context.Context, line string) error {
+func (p *push) add(ctx context.Context, line string) error {
 	e, err := index.ParseEntry(line)
 	if err != nil {
 		return err
 	}
 	p.batch = append(p.batch, e)
-	if p.size += len(line); len(p.batch) < MaxLines && p.size < MaxBytes {
+	if p.size += len(line); len(p.batch) < maxPushLines && p.size < maxPushBytes {
 		return nil
 	}
 	return p.flush(ctx)
 }
 
 // flush sends the batch. It tries again when the server fails.
-func (p *Push) flush(ctx context.Context) error {
+func (p *push) flush(ctx context.Context) error {
 	if len(p.batch) == 0 {
 		return nil
 	}
 	refused := p.refused
 	err := p.Collection.Send(ctx, p.batch)
 	for n, pause := 1, firstPause; err != nil; n, pause = n+1, 2*pause {
-		if n == attempts || ctx.Err() != nil || errors.Is(err, ErrRefused) {
+		if n == pushAttempts || ctx.Err() != nil || errors.Is(err, errRefused) {
 			return err
 		}
 		if err := p.Wait(ctx, pause); err != nil {
@@ -178,18 +175,18 @@ func (w *lineWriter) Write(b []byte) (int, error) {
 
 // The bounds of one request to a server.
 const (
-	MaxLines = 1000
-	MaxBytes = 1 << 20
+	maxPushLines = 1000
+	maxPushBytes = 1 << 20
 )
 
 // maxRefused is how many lines a server may refuse in a row, each alone, before the server is considered faulty.
 const maxRefused = 16
 
-// ErrRefused says that the server found a fault in the lines that it received.
-var ErrRefused = errors.New("the server refuses the lines")
+// errRefused says that the server found a fault in the lines that it received.
+var errRefused = errors.New("the server refuses the lines")
 
-// Collection is a collection of an OutbackCDX server.
-type Collection struct {
+// cdxCollection is a collection of an OutbackCDX server.
+type cdxCollection struct {
 	// Post sends lines to the collection. It returns the status and the beginning of the answer.
 	Post func(ctx context.Context, lines []byte) (status int, answer string, err error)
 	// Refused is called with each line that the server does not accept although it accepts others.
@@ -201,7 +198,7 @@ type Collection struct {
 // Send sends entries to the collection. An entry that the server refuses alone is skipped if the server has accepted
 // others. So one faulty line does not delay the others, and nothing is lost if a server refuses everything. The
 // entries are to be sent again after an error; lines that a server has twice are stored once.
-func (c *Collection) Send(ctx context.Context, entries []index.Entry) error {
+func (c *cdxCollection) Send(ctx context.Context, entries []index.Entry) error {
 	var refused []index.Entry
 	var why error
 	for parts := [][]index.Entry{entries}; len(parts) > 0; {
@@ -211,7 +208,7 @@ func (c *Collection) Send(ctx context.Context, entries []index.Entry) error {
 		switch {
 		case err == nil:
 			c.works = true
-		case !errors.Is(err, ErrRefused):
+		case !errors.Is(err, errRefused):
 			return err
 		case len(part) > 1:
 			half := len(part) / 2
@@ -234,7 +231,7 @@ func (c *Collection) Send(ctx context.Context, entries []index.Entry) error {
 
 // post sends entries in one request. It requires an answer in the words of OutbackCDX, because a proxy may also
 // answer 200.
-func (c *Collection) post(ctx context.Context, entries []index.Entry) error {
+func (c *cdxCollection) post(ctx context.Context, entries []index.Entry) error {
 	lines := []byte(" CDX N b a m s k r M S V g\n")
 	for _, e := range entries {
 		lines = e.AppendCDX(lines)
@@ -248,34 +245,34 @@ func (c *Collection) post(ctx context.Context, entries []index.Entry) error {
 	case status/100 == 2 && strings.HasPrefix(answer, "Added "):
 		return nil
 	case status == http.StatusBadRequest:
-		return fmt.Errorf("%w: it answers %d: %.200q", ErrRefused, status, answer)
+		return fmt.Errorf("%w: it answers %d: %.200q", errRefused, status, answer)
 	default:
 		return fmt.Errorf("the server answers %d: %.200q; want 200 and \"Added …\": is this the address of a collection of OutbackCDX?", status, answer)
 	}
 }
 
-// ErrOtherServer says that a list of sent files belongs to another server.
-var ErrOtherServer = errors.New("the list belongs to another server")
+// errOtherServer says that a list of sent files belongs to another server.
+var errOtherServer = errors.New("the list belongs to another server")
 
-// SentFiles is a list of the files whose captures a server has. The list is a text: its first line names the server,
+// sentFiles is a list of the files whose captures a server has. The list is a text: its first line names the server,
 // and each other line a file with its size, its time of change and its name. The zero value lists nothing and
 // remembers nothing.
-type SentFiles struct {
+type sentFiles struct {
 	file  *os.File
 	lines map[string]bool
 }
 
-// OpenSentFiles opens the list for a server, and makes it if there is none. An empty path makes a list that remembers
-// nothing. The error wraps [ErrOtherServer] if it is the list of another server.
-func OpenSentFiles(path, server string) (*SentFiles, error) {
+// openSentFiles opens the list for a server, and makes it if there is none. An empty path makes a list that remembers
+// nothing. The error wraps [errOtherServer] if it is the list of another server.
+func openSentFiles(path, server string) (*sentFiles, error) {
 	if path == "" {
-		return &SentFiles{}, nil
+		return &sentFiles{}, nil
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	s := &SentFiles{file: f, lines: map[string]bool{}}
+	s := &sentFiles{file: f, lines: map[string]bool{}}
 	if err := s.read("server " + server); err != nil {
 		return nil, errors.Join(fmt.Errorf("read the list of sent files %s: %w", path, err), f.Close())
 	}
@@ -283,7 +280,7 @@ func OpenSentFiles(path, server string) (*SentFiles, error) {
 }
 
 // read reads the list, which begins with the line head.
-func (s *SentFiles) read(head string) error {
+func (s *sentFiles) read(head string) error {
 	lines := bufio.NewScanner(s.file)
 	if !lines.Scan() {
 		if err := lines.Err(); err != nil {
@@ -292,7 +289,7 @@ func (s *SentFiles) read(head string) error {
 		return s.write(head)
 	}
 	if lines.Text() != head {
-		return fmt.Errorf("%w: it begins with %q, want %q", ErrOtherServer, lines.Text(), head)
+		return fmt.Errorf("%w: it begins with %q, want %q", errOtherServer, lines.Text(), head)
 	}
 	for lines.Scan() {
 		s.lines[lines.Text()] = true
@@ -301,10 +298,10 @@ func (s *SentFiles) read(head string) error {
 }
 
 // Has reports whether the list has the file as it is now.
-func (s *SentFiles) Has(f warc.File) bool { return s.lines[f.Stamp()] }
+func (s *sentFiles) Has(f warc.File) bool { return s.lines[f.Stamp()] }
 
 // Add adds the file as it is now to the list.
-func (s *SentFiles) Add(f warc.File) error {
+func (s *sentFiles) Add(f warc.File) error {
 	if s.file == nil {
 		return nil
 	}
@@ -312,7 +309,7 @@ func (s *SentFiles) Add(f warc.File) error {
 }
 
 // Close closes the list.
-func (s *SentFiles) Close() error {
+func (s *sentFiles) Close() error {
 	if s.file == nil {
 		return nil
 	}
@@ -320,7 +317,7 @@ func (s *SentFiles) Close() error {
 }
 
 // write appends a line and makes it safe on disk.
-func (s *SentFiles) write(line string) error {
+func (s *sentFiles) write(line string) error {
 	if _, err := io.WriteString(s.file, line+"\n"); err != nil {
 		return fmt.Errorf("write the list of sent files: %w", err)
 	}

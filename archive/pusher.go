@@ -42,7 +42,7 @@ const (
 // it.
 type pusher struct {
 	retries
-	queue *Queue
+	queue *lineQueue
 	post  func(ctx context.Context, lines []byte) (status int, answer string, err error)
 }
 
@@ -56,7 +56,7 @@ func openPusher(c *config.Config, version string, log zerolog.Logger) (*pusher, 
 		log.Warn().Msg("sending nothing to the OutbackCDX server: index.outbackcdx needs index.live = true")
 		return nil, nil
 	}
-	queue, err := OpenQueue(filepath.Join(c.Storage.State, "outbackcdx"))
+	queue, err := openQueue(filepath.Join(c.Storage.State, "outbackcdx"))
 	if err != nil {
 		return nil, err
 	}
@@ -66,16 +66,16 @@ func openPusher(c *config.Config, version string, log zerolog.Logger) (*pusher, 
 	}
 	log = log.With().Str("server", shown).Logger()
 	return newPusher(queue, log, func(ctx context.Context, lines []byte) (int, string, error) {
-		return PostLines(ctx, to, agent, lines)
+		return postLines(ctx, to, agent, lines)
 	}), nil
 }
 
-// PostLines sends lines of text to a server of the operator. It returns the status and the first 4 KiB of the answer.
-func PostLines(ctx context.Context, to, userAgent string, lines []byte) (status int, answer string, _ error) {
+// postLines sends lines of text to a server of the operator. It returns the status and the first 4 KiB of the answer.
+func postLines(ctx context.Context, to, userAgent string, lines []byte) (status int, answer string, _ error) {
 	return postText(ctx, to, userAgent, "text/plain; charset=utf-8", lines)
 }
 
-// postText sends a text to a server of the operator, as [PostLines] does.
+// postText sends a text to a server of the operator, as [postLines] does.
 func postText(
 	ctx context.Context, to, userAgent, contentType string, text []byte,
 ) (status int, answer string, _ error) {
@@ -90,7 +90,7 @@ func postText(
 }
 
 func newPusher(
-	queue *Queue, log zerolog.Logger, post func(ctx context.Context, lines []byte) (int, string, error),
+	queue *lineQueue, log zerolog.Logger, post func(ctx context.Context, lines []byte) (int, string, error),
 ) *pusher {
 	return &pusher{queue: queue, post: post, retries: retries{
 		log: log, first: pushPause, most: maxPushPause,
@@ -113,7 +113,7 @@ func (p *pusher) turn(ctx context.Context) time.Duration {
 
 // step sends the next lines. It reports whether there may be more.
 func (p *pusher) step(ctx context.Context) (more bool, err error) {
-	entries, next, err := p.queue.Next(MaxLines, MaxBytes)
+	entries, next, err := p.queue.Next(maxPushLines, maxPushBytes)
 	if err != nil {
 		return false, err
 	}
@@ -130,7 +130,7 @@ func (p *pusher) step(ctx context.Context) (more bool, err error) {
 
 // deliver sends all entries. It skips and logs those that the server refuses.
 func (p *pusher) deliver(ctx context.Context, all []index.Entry) error {
-	to := &Collection{Post: p.post, Refused: func(e index.Entry, why error) {
+	to := &cdxCollection{Post: p.post, Refused: func(e index.Entry, why error) {
 		p.log.Error().Str("uri", e.URL).Str("file", e.Filename).Int64("offset", e.Offset).Err(why).
 			Msg("skipping an index line: the OutbackCDX server refuses it; the archive's own index has it")
 	}}
@@ -163,14 +163,15 @@ const (
 	emptyFrom = 1 << 20
 )
 
-// Queue holds the lines of an index on disk, in the order in which they were added, until a server has accepted them.
-// It consists of a file of lines and a file with the position up to which they were sent. One goroutine may read while
-// others add.
+// lineQueue holds the lines of an index on disk, in the order in which they were added, until a server has accepted
+// them. It consists of a file of lines and a file with the position up to which they were sent. One goroutine may read
+// while others add.
 //
 // Each line is sent at least once. The position advances only after the server has accepted the lines, and is reset
-// before the file of lines is emptied. Lines are not synced one by one: [Queue.Sync] must run before an [index.Live]
-// merges them. Lines that a crash loses before that are added again at the next start, by [index.OpenLive].
-type Queue struct {
+// before the file of lines is emptied. Lines are not synced one by one: [lineQueue.Sync] must run before an
+// [index.Live] merges them. Lines that a crash loses before that are added again at the next start, by
+// [index.OpenLive].
+type lineQueue struct {
 	dir string
 
 	mu   sync.Mutex // guards the fields below
@@ -180,16 +181,16 @@ type Queue struct {
 	err  error // the first disk error; no line is added after it
 }
 
-// OpenQueue opens the queue in a folder, which is created if it is missing. It removes a line that a crash has cut.
-func OpenQueue(dir string) (*Queue, error) {
-	q := &Queue{dir: dir}
+// openQueue opens the queue in a folder, which is created if it is missing. It removes a line that a crash has cut.
+func openQueue(dir string) (*lineQueue, error) {
+	q := &lineQueue{dir: dir}
 	if err := q.open(); err != nil {
 		return nil, fmt.Errorf("open the queue of index lines in %s: %w", dir, err)
 	}
 	return q, nil
 }
 
-func (q *Queue) open() error {
+func (q *lineQueue) open() error {
 	if err := os.MkdirAll(q.dir, 0o755); err != nil {
 		return err
 	}
@@ -233,7 +234,7 @@ func endOfLines(f *os.File) (int64, error) {
 
 // position reads the position up to which lines were sent. It is 0 if the stored position is not valid: sending a line
 // twice is harmless.
-func (q *Queue) position(f *os.File) (int64, error) {
+func (q *lineQueue) position(f *os.File) (int64, error) {
 	text, err := os.ReadFile(filepath.Join(q.dir, positionName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
@@ -253,8 +254,8 @@ func (q *Queue) position(f *os.File) (int64, error) {
 }
 
 // Add adds a line of CDXJ with its line end. It returns a disk error once and then ignores all further lines.
-// [Queue.Sync] keeps returning the error, so that the next start adds what is missing.
-func (q *Queue) Add(line []byte) error {
+// [lineQueue.Sync] keeps returning the error, so that the next start adds what is missing.
+func (q *lineQueue) Add(line []byte) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.err != nil {
@@ -269,7 +270,7 @@ func (q *Queue) Add(line []byte) error {
 }
 
 // Sync makes the added lines safe on disk. Lines may be added meanwhile.
-func (q *Queue) Sync() error {
+func (q *lineQueue) Sync() error {
 	q.mu.Lock()
 	err := q.err
 	q.mu.Unlock()
@@ -287,9 +288,9 @@ func (q *Queue) Sync() error {
 }
 
 // Next returns the first entries that were not sent yet, at most the given number of lines and bytes. next is the
-// argument of [Queue.Done] for when they were sent. Next skips lines that are not valid. It always makes progress: next
-// is greater than the position, unless the queue is empty.
-func (q *Queue) Next(lines, size int) (entries []index.Entry, next int64, _ error) {
+// argument of [lineQueue.Done] for when they were sent. Next skips lines that are not valid. It always makes progress:
+// next is greater than the position, unless the queue is empty.
+func (q *lineQueue) Next(lines, size int) (entries []index.Entry, next int64, _ error) {
 	q.mu.Lock()
 	from, to := q.at, q.size
 	q.mu.Unlock()
@@ -315,7 +316,7 @@ func (q *Queue) Next(lines, size int) (entries []index.Entry, next int64, _ erro
 }
 
 // beyond returns the end of a line that is too long to be valid.
-func (q *Queue) beyond(from, to int64) int64 {
+func (q *lineQueue) beyond(from, to int64) int64 {
 	in := bufio.NewReader(io.NewSectionReader(q.file, from, to-from))
 	for pos := from; ; pos++ {
 		if c, err := in.ReadByte(); err != nil || c == '\n' {
@@ -326,7 +327,7 @@ func (q *Queue) beyond(from, to int64) int64 {
 
 // Done stores that all lines before next were sent. It empties a long queue when all its lines were sent, and blocks
 // Add only for that.
-func (q *Queue) Done(next int64) error {
+func (q *lineQueue) Done(next int64) error {
 	if err := q.note(next); err != nil {
 		return err
 	}
@@ -350,7 +351,7 @@ func (q *Queue) Done(next int64) error {
 	return nil
 }
 
-func (q *Queue) note(at int64) error {
+func (q *lineQueue) note(at int64) error {
 	err := fileio.Write(filepath.Join(q.dir, positionName), fmt.Appendln(nil, at), 0o644)
 	if err != nil {
 		return fmt.Errorf("store the position of the queue of index lines in %s: %w", q.dir, err)
@@ -359,13 +360,13 @@ func (q *Queue) note(at int64) error {
 }
 
 // Waiting returns the size of the lines that were not sent yet, in bytes.
-func (q *Queue) Waiting() int64 {
+func (q *lineQueue) Waiting() int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.size - q.at
 }
 
 // Close closes the queue. Lines that were not sent stay for the next start.
-func (q *Queue) Close() error {
+func (q *lineQueue) Close() error {
 	return errors.Join(q.Sync(), q.file.Close())
 }

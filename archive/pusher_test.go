@@ -21,7 +21,7 @@ import (
 // newTestPusher returns a pusher with n lines in its queue, which does not wait between posts, and its log.
 func newTestPusher(t *testing.T, s *archivetest.CDXServer, n int) (*pusher, *bytes.Buffer) {
 	t.Helper()
-	queue, err := OpenQueue(t.TempDir())
+	queue, err := openQueue(t.TempDir())
 	archivetest.Must(t, err)
 	for i := range n {
 		e := index.Entry{Key: "k", Timestamp: "20261121090000", URL: fmt.Sprintf("http://a.example/%d", i), Filename: "f"}
@@ -29,7 +29,7 @@ func newTestPusher(t *testing.T, s *archivetest.CDXServer, n int) (*pusher, *byt
 	}
 	log := &bytes.Buffer{}
 	return newPusher(queue, zerolog.New(log), func(ctx context.Context, lines []byte) (int, string, error) {
-		return PostLines(ctx, s.URL+"/crawl", "arcrawl-test", lines)
+		return postLines(ctx, s.URL+"/crawl", "arcrawl-test", lines)
 	}), log
 }
 
@@ -44,7 +44,7 @@ func TestLinesGoInBoundedBatches(t *testing.T) {
 	stop()
 	<-ended
 	archivetest.Must(t, p.close())
-	if lines, posts := s.Seen(); len(lines) != 2500 || posts < 3 || s.Largest() != MaxLines {
+	if lines, posts := s.Seen(); len(lines) != 2500 || posts < 3 || s.Largest() != maxPushLines {
 		t.Errorf("%d lines in %d posts of at most %d", len(lines), posts, s.Largest())
 	}
 }
@@ -112,7 +112,7 @@ func TestNothingIsLostToAServerThatFails(t *testing.T) {
 
 // queued is a queue under test whose lines the test reads itself.
 type queued struct {
-	*Queue
+	*lineQueue
 	t   *testing.T
 	dir string
 }
@@ -127,7 +127,7 @@ func newQueued(t *testing.T) *queued {
 func (q *queued) reopen() {
 	q.t.Helper()
 	var err error
-	if q.Queue, err = OpenQueue(q.dir); err != nil {
+	if q.lineQueue, err = openQueue(q.dir); err != nil {
 		q.t.Fatal(err)
 	}
 }

@@ -22,9 +22,10 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Delete deletes finished WARC files here whose copies in the bucket are the same, and prints the results to out and
-// errs. A file that stays does not keep the others. If dry is true, it only compares. path is the configuration.
-func Delete(
+// deleteUploaded deletes finished WARC files here whose copies in the bucket are the same, and prints the results to
+// out and errs. A file that stays does not keep the others. If dry is true, it only compares. path is the
+// configuration.
+func deleteUploaded(
 	ctx context.Context, path string, files []string, dry bool, now func() time.Time, out, errs io.Writer,
 ) error {
 	c, err := config.Load(path)
@@ -34,11 +35,11 @@ func Delete(
 	if c.Upload.Endpoint == "" {
 		return errors.New("offload WARC files: the configuration has no [upload], so nothing has a copy")
 	}
-	if list := filepath.Join(c.Storage.WARC, ListName); !slices.Contains(c.Storage.Elsewhere, list) {
+	if list := filepath.Join(c.Storage.WARC, uploadList); !slices.Contains(c.Storage.Elsewhere, list) {
 		return fmt.Errorf("offload WARC files: the daemon would take them for lost: set storage.elsewhere = [%q] in %s",
 			list, c.Path)
 	}
-	u := &Uploader{Dir: c.Storage.WARC, State: c.Storage.State, Bucket: c.Upload, Now: now, Log: zerolog.Nop()}
+	u := &uploader{Dir: c.Storage.WARC, State: c.Storage.State, Bucket: c.Upload, Now: now, Log: zerolog.Nop()}
 	if err := u.Open(fetch.OwnServers()); err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func Delete(
 
 // release removes a finished file here, after it has compared it and its copy in the bucket with the manifest. The file
 // must be in the list of uploaded files. If dry is true, it only compares. It returns the entry of the file.
-func (u *Uploader) release(ctx context.Context, file string, folders []string, dry bool) (e fixity.Entry, err error) {
+func (u *uploader) release(ctx context.Context, file string, folders []string, dry bool) (e fixity.Entry, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("delete %s here: %w", file, err)
@@ -100,12 +101,12 @@ func (u *Uploader) release(ctx context.Context, file string, folders []string, d
 	if dry {
 		return e, nil
 	}
-	unlock, err := lock(u.State)
+	unlock, err := lockFiles(u.State)
 	if err != nil {
 		return e, err
 	}
 	for _, path := range copies {
-		err = errors.Join(err, remove(path, folders))
+		err = errors.Join(err, removeFile(path, folders))
 	}
 	for _, folder := range folders {
 		err = errors.Join(err, dropPart(filepath.Join(folder, filepath.FromSlash(name))))
@@ -115,7 +116,7 @@ func (u *Uploader) release(ctx context.Context, file string, folders []string, d
 
 // copiesOf returns where a file is here: in the folder where it was written, as it is or as a link, and in others if a
 // move was interrupted before the link was made.
-func (u *Uploader) copiesOf(name string, folders []string) (copies []string, err error) {
+func (u *uploader) copiesOf(name string, folders []string) (copies []string, err error) {
 	path := filepath.Join(u.Dir, filepath.FromSlash(name))
 	place, err := placeOf(path, folders)
 	switch {
@@ -168,7 +169,7 @@ func nameOf(file string, folders []string) (string, error) {
 }
 
 // entryOf returns the entry of a file in the manifest.
-func (u *Uploader) entryOf(name string) (fixity.Entry, error) {
+func (u *uploader) entryOf(name string) (fixity.Entry, error) {
 	entries, err := u.files.read()
 	if err != nil {
 		return fixity.Entry{}, err
@@ -220,8 +221,8 @@ func placeOf(path string, folders []string) (string, error) {
 		"so delete it yourself if nobody needs it", path, to)
 }
 
-// remove removes a file, also if it was moved to another folder and left a link.
-func remove(path string, folders []string) error {
+// removeFile removes a file, also if it was moved to another folder and left a link.
+func removeFile(path string, folders []string) error {
 	place, err := placeOf(path, folders) // the daemon may have moved it meanwhile
 	if err != nil {
 		return err
@@ -241,17 +242,17 @@ func remove(path string, folders []string) error {
 }
 
 // uploadOf returns the line about a file in the list of uploaded files.
-func (u *Uploader) uploadOf(e fixity.Entry) (Uploaded, error) {
+func (u *uploader) uploadOf(e fixity.Entry) (uploadedFile, error) {
 	list, err := u.uploads()
 	if err != nil {
-		return Uploaded{}, err
+		return uploadedFile{}, err
 	}
-	i := slices.IndexFunc(list, func(up Uploaded) bool {
+	i := slices.IndexFunc(list, func(up uploadedFile) bool {
 		return up.File == e.File && up.SHA256 == e.SHA256 && up.Bucket == u.known.Bucket
 	})
 	if i < 0 {
-		return Uploaded{}, fmt.Errorf("%s does not list it for %s: it was not uploaded there yet",
-			filepath.Join(u.Dir, ListName), u.known.Bucket)
+		return uploadedFile{}, fmt.Errorf("%s does not list it for %s: it was not uploaded there yet",
+			filepath.Join(u.Dir, uploadList), u.known.Bucket)
 	}
 	return list[i], nil
 }
@@ -259,9 +260,9 @@ func (u *Uploader) uploadOf(e fixity.Entry) (Uploaded, error) {
 // lockName is the name of the lock file, in the state folder.
 const lockName = "offload.lock"
 
-// lock keeps other processes from deleting or replacing finished files until unlock is called. It waits without a
+// lockFiles keeps other processes from deleting or replacing finished files until unlock is called. It waits without a
 // context, because it is held only for moments: no file is copied or compared meanwhile.
-func lock(state string) (unlock func() error, err error) {
+func lockFiles(state string) (unlock func() error, err error) {
 	f, err := os.OpenFile(filepath.Join(state, lockName), os.O_CREATE|os.O_RDWR, 0o640)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the state folder %s does not exist: name the configuration that the daemon uses", state)

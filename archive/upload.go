@@ -30,8 +30,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
-// ListName is the name of the list of uploaded files, in the folder of the WARC files. It has one [Uploaded] per line.
-const ListName = "uploads.jsonl"
+// uploadList is the name of the list of uploaded files, in the folder of the WARC files. It has one [uploadedFile] per
+// line.
+const uploadList = "uploads.jsonl"
 
 const (
 	uploadState = "upload.json" // in the state folder
@@ -45,8 +46,8 @@ const (
 	maxParts = 10_000   // of a file
 )
 
-// Uploaded is a file whose copy in a bucket was read back and is the same.
-type Uploaded struct {
+// uploadedFile is a file whose copy in a bucket was read back and is the same.
+type uploadedFile struct {
 	File   string    `json:"file"`
 	Bucket string    `json:"bucket"`
 	Key    string    `json:"key"`
@@ -55,9 +56,9 @@ type Uploaded struct {
 	At     time.Time `json:"at"`
 }
 
-// Uploader copies finished WARC files to a bucket of an S3-compatible server, the oldest first. It reads each copy
+// uploader copies finished WARC files to a bucket of an S3-compatible server, the oldest first. It reads each copy
 // back, and never overwrites or deletes anything, neither there nor here.
-type Uploader struct {
+type uploader struct {
 	Dir, State string // folders of the WARC files and of the state
 	Bucket     config.Upload
 	Now        func() time.Time
@@ -66,7 +67,7 @@ type Uploader struct {
 	server  *minio.Core
 	largest int64 // bytes of one request and of a part; 0 = maxPut and partSize
 	files   listed
-	known   progress
+	known   uploadProgress
 	failing bool               // the last attempt since the start failed
 	named   int                // files in earlier buckets that the log counts
 	earlier map[[2]string]bool // names and digests of the files in earlier buckets; nil = not read in this step
@@ -75,8 +76,8 @@ type Uploader struct {
 	shown api.Upload
 }
 
-// progress is stored, so that an uploader continues after a restart.
-type progress struct {
+// uploadProgress is stored, so that an uploader continues after a restart.
+type uploadProgress struct {
 	Done     int       `json:"done"`               // entries of the manifest that need no further look
 	Skipped  int       `json:"skipped,omitempty"`  // of these, the ones that are gone or were changed here
 	Earlier  int       `json:"earlier,omitempty"`  // of these, the ones that only an earlier bucket has
@@ -88,7 +89,7 @@ type progress struct {
 }
 
 // Open reads how far the upload is, and prepares to connect through transport. It must be called first.
-func (u *Uploader) Open(transport http.RoundTripper) error {
+func (u *uploader) Open(transport http.RoundTripper) error {
 	to, err := url.Parse(u.Bucket.Endpoint)
 	if err != nil {
 		return fmt.Errorf("read upload.endpoint: %w", err)
@@ -110,21 +111,19 @@ func (u *Uploader) Open(transport http.RoundTripper) error {
 		return fmt.Errorf("read %s: %w; remove it to compare all uploaded files again", u.path(), err)
 	}
 	if place := bucketOf(u.Bucket); u.known.Bucket != place {
-		u.known = progress{Bucket: place}
+		u.known = uploadProgress{Bucket: place}
 	}
 	u.named = u.known.Earlier
 	return nil
 }
 
 // bucketOf returns the address of the server and the name of the bucket.
-func bucketOf(u config.Upload) string {
-	return strings.TrimSuffix(u.Endpoint, "/") + "/" + u.Bucket
-}
+func bucketOf(u config.Upload) string { return strings.TrimSuffix(u.Endpoint, "/") + "/" + u.Bucket }
 
-func (u *Uploader) path() string { return filepath.Join(u.State, uploadState) }
+func (u *uploader) path() string { return filepath.Join(u.State, uploadState) }
 
 // Shown returns how far the upload is.
-func (u *Uploader) Shown() *api.Upload {
+func (u *uploader) Shown() *api.Upload {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	s := u.shown
@@ -132,7 +131,7 @@ func (u *Uploader) Shown() *api.Upload {
 }
 
 // Step uploads the files that were finished since the last one. It returns when the next step is due.
-func (u *Uploader) Step(ctx context.Context) time.Duration {
+func (u *uploader) Step(ctx context.Context) time.Duration {
 	if wait := u.known.Next.Sub(u.Now()); wait > 0 && wait <= maxUploadPause {
 		u.note()
 		return wait
@@ -181,13 +180,13 @@ func (u *Uploader) Step(ctx context.Context) time.Duration {
 }
 
 // restarted returns the progress without the failures.
-func (p progress) restarted() progress {
+func (p uploadProgress) restarted() uploadProgress {
 	p.Failures, p.Next, p.Since, p.Error = 0, time.Time{}, time.Time{}, ""
 	return p
 }
 
 // nameEarlier logs how many files are only in an earlier bucket.
-func (u *Uploader) nameEarlier() {
+func (u *uploader) nameEarlier() {
 	if u.known.Earlier == u.named {
 		return
 	}
@@ -197,7 +196,7 @@ func (u *Uploader) nameEarlier() {
 			"remove upload.json in storage.state, and restart the daemon")
 }
 
-func (u *Uploader) save(p progress) error {
+func (u *uploader) save(p uploadProgress) error {
 	text, err := json.Marshal(p)
 	if err == nil {
 		err = fileio.Write(u.path(), append(text, '\n'), 0o644)
@@ -209,7 +208,7 @@ func (u *Uploader) save(p progress) error {
 }
 
 // note records what is shown of the upload.
-func (u *Uploader) note() {
+func (u *uploader) note() {
 	s := api.Upload{
 		Bucket: u.known.Bucket, Done: u.known.Done - u.known.Skipped - u.known.Earlier, Skipped: u.known.Skipped,
 		Earlier: u.known.Earlier, Waiting: max(0, len(u.files.entries)-u.known.Done), Error: u.known.Error,
@@ -224,7 +223,7 @@ func (u *Uploader) note() {
 
 // upload copies a file to the bucket, compares the copy, and lists it. It skips a file that is gone or was changed, and
 // counts it in p.
-func (u *Uploader) upload(ctx context.Context, e fixity.Entry, p *progress) error {
+func (u *uploader) upload(ctx context.Context, e fixity.Entry, p *uploadProgress) error {
 	key := u.Bucket.Prefix + e.File
 	where := u.known.Bucket + " " + key
 	_, err := u.server.StatObject(ctx, u.Bucket.Bucket, key, minio.StatObjectOptions{})
@@ -265,11 +264,11 @@ func (u *Uploader) upload(ctx context.Context, e fixity.Entry, p *progress) erro
 		return fmt.Errorf("compare %s with the manifest: %w", where, err)
 	}
 	at := u.Now().UTC().Truncate(time.Second)
-	return u.list(Uploaded{File: e.File, Bucket: u.known.Bucket, Key: key, Size: e.Size, SHA256: e.SHA256, At: at})
+	return u.list(uploadedFile{File: e.File, Bucket: u.known.Bucket, Key: key, Size: e.Size, SHA256: e.SHA256, At: at})
 }
 
 // inEarlier reports whether the list of uploaded files names a file in another bucket, which then is an earlier one.
-func (u *Uploader) inEarlier(e fixity.Entry) (bool, error) {
+func (u *uploader) inEarlier(e fixity.Entry) (bool, error) {
 	if u.earlier == nil {
 		list, err := u.uploads()
 		if err != nil {
@@ -286,7 +285,7 @@ func (u *Uploader) inEarlier(e fixity.Entry) (bool, error) {
 }
 
 // put sends a file. The server refuses it if it has not the digest of the manifest, which is part of the signature.
-func (u *Uploader) put(ctx context.Context, path, key string, e fixity.Entry) (err error) {
+func (u *uploader) put(ctx context.Context, path, key string, e fixity.Entry) (err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -302,7 +301,7 @@ func (u *Uploader) put(ctx context.Context, path, key string, e fixity.Entry) (e
 }
 
 // compare reads an object back and compares it with the manifest.
-func (u *Uploader) compare(ctx context.Context, key string, e fixity.Entry) error {
+func (u *uploader) compare(ctx context.Context, key string, e fixity.Entry) error {
 	object, _, _, err := u.server.GetObject(ctx, u.Bucket.Bucket, key, minio.GetObjectOptions{})
 	if err != nil {
 		return err
@@ -320,13 +319,13 @@ func (u *Uploader) compare(ctx context.Context, key string, e fixity.Entry) erro
 }
 
 // uploads returns the files in the list of uploaded files. A crash can have cut a line.
-func (u *Uploader) uploads() (list []Uploaded, err error) {
-	text, err := os.ReadFile(filepath.Join(u.Dir, ListName))
+func (u *uploader) uploads() (list []uploadedFile, err error) {
+	text, err := os.ReadFile(filepath.Join(u.Dir, uploadList))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the list of uploaded files: %w", err)
 	}
 	for line := range bytes.Lines(text) {
-		var up Uploaded
+		var up uploadedFile
 		if json.Unmarshal(line, &up) == nil {
 			list = append(list, up)
 		}
@@ -335,12 +334,12 @@ func (u *Uploader) uploads() (list []Uploaded, err error) {
 }
 
 // list appends a file to the list of uploaded files.
-func (u *Uploader) list(e Uploaded) (err error) {
+func (u *uploader) list(e uploadedFile) (err error) {
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(u.Dir, ListName), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(filepath.Join(u.Dir, uploadList), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
 	if err != nil {
 		return err
 	}
@@ -361,7 +360,7 @@ func (u *Uploader) list(e Uploaded) (err error) {
 
 // putParts sends a file in parts: servers take at most 5 GiB in one request. The SHA-256 of each part is signed,
 // so the server refuses a part that differs. If a part fails, the parts before it are removed there.
-func (u *Uploader) putParts(
+func (u *uploader) putParts(
 	ctx context.Context, key string, f io.ReaderAt, size int64, o minio.PutObjectOptions,
 ) (err error) {
 	bucket := u.Bucket.Bucket

@@ -164,14 +164,14 @@ func bucket(t *testing.T, endpoint string) config.Upload {
 
 // uploads is an uploader of an archive, with a clock and a state folder that outlive it.
 type uploads struct {
-	*Uploader
+	*uploader
 	log bytes.Buffer
 }
 
 func open(t *testing.T, lib *archivetest.Archive, state string, to config.Upload, now *time.Time) *uploads {
 	t.Helper()
 	u := &uploads{}
-	u.Uploader = &Uploader{
+	u.uploader = &uploader{
 		Dir: lib.Dir, State: state, Bucket: to, Now: func() time.Time { return *now }, Log: zerolog.New(&u.log),
 	}
 	archivetest.Must(t, u.Open(fetch.OwnServers()))
@@ -216,7 +216,7 @@ func everyFileOnce(t *testing.T, s *server) {
 		t.Errorf("after the restart it waits %s, and shows %+v", wait, u.Shown())
 	}
 	now = now.Add(time.Minute)
-	list, err := os.OpenFile(filepath.Join(lib.Dir, ListName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	list, err := os.OpenFile(filepath.Join(lib.Dir, uploadList), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	archivetest.Must(t, err)
 	_, err = list.WriteString(`{"file":"cut-by-a-crash`)
 	archivetest.Must(t, errors.Join(err, list.Close()))
@@ -238,7 +238,7 @@ func everyFileOnce(t *testing.T, s *server) {
 		}
 	}
 	// The list of uploads can name the place of the files, if they are removed here.
-	moved, err := fixity.Elsewhere([]string{filepath.Join(lib.Dir, ListName)})
+	moved, err := fixity.Elsewhere([]string{filepath.Join(lib.Dir, uploadList)})
 	if err != nil || len(moved) != 3 {
 		t.Errorf("the list names %v, %v", moved, err)
 	}
@@ -275,7 +275,7 @@ func largeFile(t *testing.T, s *server) {
 	if s.object(t, "/web-archive/crawl/"+filepath.Base(file)) != archivetest.Read(t, file) {
 		t.Error("the object differs from the file")
 	}
-	if text := archivetest.Read(t, filepath.Join(lib.Dir, ListName)); strings.Count(text, "\n") != 1 {
+	if text := archivetest.Read(t, filepath.Join(lib.Dir, uploadList)); strings.Count(text, "\n") != 1 {
 		t.Errorf("the list of uploaded files is %q", text)
 	}
 }
@@ -392,7 +392,7 @@ func newOffloading(t *testing.T, first string) *offloading {
 	archivetest.Must(t, os.WriteFile(path, fmt.Appendf(nil, "[operator]\nname = \"Library\"\n"+
 		"contact = \"https://library.example/\"\n[storage]\nwarc = %q\nstate = %q\nfolders = [%q]\nelsewhere = [%q]\n"+
 		"[upload]\nendpoint = %q\nbucket = \"web\"\nsecret = \"file:s3\"\n", lib.Dir, filepath.Join(dir, "state"), filepath.Join(dir, "disk"),
-		filepath.Join(lib.Dir, ListName), s.URL), 0o600))
+		filepath.Join(lib.Dir, uploadList), s.URL), 0o600))
 	c, err := config.Load(path)
 	archivetest.Must(t, err)
 	o := &offloading{lib, c, filepath.Join(dir, "disk")}
@@ -428,7 +428,7 @@ func bucketFolder(folder string) http.Handler {
 func (o *offloading) delete(t *testing.T, files ...string) string {
 	t.Helper()
 	var out strings.Builder
-	err := Delete(t.Context(), o.conf.Path, files, false, time.Now, &out, &out)
+	err := deleteUploaded(t.Context(), o.conf.Path, files, false, time.Now, &out, &out)
 	return fmt.Sprint(out.String(), err)
 }
 
@@ -491,7 +491,7 @@ func TestAFileThatIsDeletedWhileItMovesStaysDeleted(t *testing.T) {
 	o := newOffloading(t, string(film))
 	file := o.lib.Files()[0]
 	name := filepath.Base(file)
-	m, log := mover(t, o.lib, 0, 0, 1<<40, 1<<40)
+	m, log := newMover(t, o.lib, 0, 0, 1<<40, 1<<40)
 	m.Folders, m.StateDir = []string{o.disk}, o.conf.Storage.State
 	m.Free = func(folder string) (int64, error) {
 		if _, err := os.Lstat(file); folder != o.disk && err == nil && len(names(t, o.disk)) == 0 {
@@ -544,7 +544,7 @@ func TestDeletedFilesAreInTheEarlierBucket(t *testing.T) {
 	if strings.Contains(log, "gone") || !strings.Contains(log, `"files":1`) || strings.Count(log, "earlier bucket") != 1 {
 		t.Errorf("the log is %s", log)
 	}
-	list := strings.Split(archivetest.Read(t, filepath.Join(o.lib.Dir, ListName)), "\n")
+	list := strings.Split(archivetest.Read(t, filepath.Join(o.lib.Dir, uploadList)), "\n")
 	in := func(name, place string) bool {
 		return slices.ContainsFunc(list, func(l string) bool {
 			return strings.Contains(l, name) && strings.Contains(l, `"`+place+`"`)
@@ -593,7 +593,7 @@ func TestTheLockFileOfRootBelongsToTheDaemon(t *testing.T) {
 	if err := os.Chown(folder, daemon, daemon); err != nil {
 		t.Skipf("run this test as root: %v", err)
 	}
-	unlock, err := lock(folder)
+	unlock, err := lockFiles(folder)
 	archivetest.Must(t, err)
 	archivetest.Must(t, unlock())
 	info, err := os.Stat(filepath.Join(folder, "offload.lock"))

@@ -34,6 +34,15 @@ type Verified struct {
 	Warnings int            `json:"warnings"`
 }
 
+// count counts a finding.
+func (v *Verified) count(f warc.Finding) {
+	if f.Severity == warc.Error {
+		v.Errors++
+	} else {
+		v.Warnings++
+	}
+}
+
 // Verify reads all records of files and folders, including WACZ packages, and reports what is wrong: first file by
 // file, in the order of each file, and last what is wrong with references between records. It needs about 400 bytes of
 // memory for each record. It returns an error only if ctx ends or report fails.
@@ -83,11 +92,7 @@ type verification struct {
 }
 
 func (v *verification) report(f warc.Finding) error {
-	if f.Severity == warc.Error {
-		v.sum.Errors++
-	} else {
-		v.sum.Warnings++
-	}
+	v.sum.count(f)
 	return v.pass(f)
 }
 

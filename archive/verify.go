@@ -95,11 +95,7 @@ func verifyManifests(
 	}
 	for _, dir := range slices.Sorted(maps.Keys(only)) {
 		_, err := fixity.Check(ctx, dir, fixity.CheckOptions{Only: only[dir], Elsewhere: moved}, func(f warc.Finding) error {
-			if f.Severity == warc.Error {
-				sum.Errors++
-			} else {
-				sum.Warnings++
-			}
+			sum.count(f)
 			return see(f)
 		})
 		if err != nil {
@@ -205,7 +201,7 @@ other command and no daemon deletes WARC files. Replay and cat lack the captures
 		Example: "  arcrawl offload --dry-run /var/lib/arcrawl/warc/arcrawl-2024*.warc.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return Delete(cmd.Context(), path, args, dry, time.Now, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return deleteUploaded(cmd.Context(), path, args, dry, time.Now, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cli.ConfigFlag(cmd, &path)
