@@ -316,6 +316,7 @@ func sumsOf(t *testing.T, dir string) map[string]string {
 // TestAHugeRecordNeedsNoMemory reads a record of 64 MiB with every command.
 func TestAHugeRecordNeedsNoMemory(t *testing.T) {
 	slow.Test(t)
+	slow.Unraced(t, onlyReaders)
 	const mega = 1 << 20
 	dir, files := archivetest.TwoFiles(t)
 	var b bytes.Buffer

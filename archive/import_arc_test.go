@@ -197,6 +197,7 @@ func TestWorkOnDamagedARCFilesGrowsWithThem(t *testing.T) {
 
 // TestAHugeFirstLineTakesNoMemory imports files of partners whose first line has 32 MiB, in each format.
 func TestAHugeFirstLineTakesNoMemory(t *testing.T) {
+	slow.Unraced(t, onlyReaders)
 	line := strings.Repeat("a", 32<<20)
 	for name, content := range map[string]string{
 		"a.arc":     "http://a.example/" + line,

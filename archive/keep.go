@@ -172,8 +172,8 @@ func moversOf(c *config.Config, now func() time.Time, log zerolog.Logger) (all [
 	s, series := c.Storage, warcout.SeriesIn(c.WARC.Prefix)
 	for _, name := range append([]string{""}, c.Series...) {
 		m := &mover{
-			Dir: s.WARC, Folders: s.Folders.Of(name), StateDir: s.State, Keep: s.FoldersFree, Order: s.FoldersOrder, Free: freeSpace,
-			SameDisk: sameDisk, Now: now, Log: log,
+			Dir: s.WARC, Folders: s.Folders.Of(name), StateDir: s.State, Keep: s.FoldersFree, Order: s.FoldersOrder,
+			Free: freeSpace, SameDisk: sameDisk, Now: now, Log: log,
 			Takes: func(file string) bool { return series(file) == "" || len(s.Folders.Of(series(file))) == 0 },
 		}
 		if name != "" {

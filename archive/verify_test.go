@@ -29,6 +29,9 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
+// onlyReaders is the reason of tests that run without the race detector because they take long under it.
+const onlyReaders = "internal/parallel starts its goroutines, and its own tests run under the race detector"
+
 func TestOwnArchiveHasNoFindings(t *testing.T) {
 	t.Parallel()
 	l := archivetest.Small(t)
@@ -207,6 +210,7 @@ func TestOtherFormatsAreReported(t *testing.T) {
 func TestEveryCutAndFlippedByteIsReported(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, onlyReaders)
 	content, err := os.ReadFile(archivetest.Small(t).Files()[0])
 	archivetest.Must(t, err)
 	const step = 23 // a prime, so that no periodic position is skipped
