@@ -50,11 +50,23 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 		hop                         uri.Hop
 		known                       knows
 		want                        string // opinion, rule and part of the explanation of the last rule that decided
+		silent                      string // what the rules without an opinion say, if it is compared
 	}{
 		{name: "nothing", uri: "https://news.example/a", want: "accepts scope.by: news.example is a host of the seeds [default]"},
 		{name: "the seed", uri: seed, want: "accepts seeds.uris: it is a seed"},
-		{name: "another host", uri: "https://other.example/a", want: `rejects scope: no rule accepts it; scope.by is "host" [default]`},
-		{name: "another host, with its line", scope: "by = \"domain\"", uri: "https://other.example/a", want: `rejects scope: no rule accepts it; scope.by is "domain" [arcrawl.toml:7]`},
+		{
+			name: "another host", uri: "https://other.example/a", want: `rejects scope: no rule accepts it; scope.by is "host" [default]`,
+			silent: `known: no; judged as if the seed https://news.example/ named it
+seeds.uris: found from the seed https://news.example/ by the path L
+scope.max_hops: 1 hops from the seed: within all limits on hops
+scope.rules: none of 0 rules matches
+scope.max_redirects: the seed does not redirect to it
+scope.embeds_anywhere: it is not embedded
+scope.by: other.example is not a host of the seeds
+scope.seed_redirects: the seed is not known to redirect
+`,
+		},
+		{name: "another host, with its line", scope: "by = \"domain\"\nprefixes = [\"https://other.example/\"]", uri: "https://other.example/a", want: `rejects scope: no rule accepts it; scope.by is "domain" [arcrawl.toml:7]`},
 		{name: "a prefix, with its line", scope: "by = \"prefix\"\nprefixes = [\"https://news.example/b/\"]", uri: "https://news.example/a", want: `rejects scope: no rule accepts it; scope.by is "prefix" [arcrawl.toml:8]`},
 		{name: "an embed of another host", uri: "https://other.example/a.png", hop: uri.Embed, want: "accepts scope.embeds_anywhere: it is embedded"},
 		{name: "a rule, with its line", scope: "rules = [\n'accept /a', \n'reject /print/']", uri: "https://news.example/print/", want: "rejects scope.rules: reject /print/ [arcrawl.toml:9]"},
@@ -139,10 +151,16 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 				t.Fatalf("%d reasons, %v", len(reasons), err)
 			}
 			var last scope.Reason
+			silent := ""
 			for _, r := range reasons {
 				if r.Opinion != scope.Silent {
 					last = r
+					continue
 				}
+				silent += r.Rule + ": " + r.Why + "\n"
+			}
+			if c.silent != "" && c.silent != silent {
+				t.Errorf("reasons without an opinion\n got %s\nwant %s", silent, c.silent)
 			}
 			got := fmt.Sprintf("%s %s: %s", last.Opinion, last.Rule, last.Why)
 			if last.Where != "" {
