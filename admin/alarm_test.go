@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -44,9 +44,9 @@ func TestSilentSiteRaisesAlarm(t *testing.T) {
 	var list []alarm.Notice
 	inWorld(t, everyHour, func(w *world) {
 		w.Every = 10 * time.Minute
-		w.Set("http://news.example/", town.Page{Every: time.Hour})
-		w.Set("http://news.example/", town.Page{From: 5 * 24 * time.Hour})
-		w.Set("http://news.example/", town.Page{From: 7 * 24 * time.Hour, Every: time.Hour})
+		w.Set("http://news.example/", testcrawl.Page{Every: time.Hour})
+		w.Set("http://news.example/", testcrawl.Page{From: 5 * 24 * time.Hour})
+		w.Set("http://news.example/", testcrawl.Page{From: 7 * 24 * time.Hour, Every: time.Hour})
 		w.Run(5*24*time.Hour + 12*time.Hour)
 		if got := w.raised(); got != "" {
 			w.Errorf("after half a day of silence: %q, want nothing", got)
@@ -89,7 +89,7 @@ func TestEachTroubleRaisesItsAlarm(t *testing.T) {
 	slow.Test(t)
 	var faults []config.Fault
 	inWorld(t, everyHour, func(w *world) {
-		w.Set("http://news.example/", town.Page{})
+		w.Set("http://news.example/", testcrawl.Page{})
 		w.Run(10 * time.Minute)
 		w.checkAlarms("at the beginning", "")
 		w.Free = 1500 << 20 // min_free is 1 GB
@@ -111,7 +111,7 @@ func TestEachTroubleRaisesItsAlarm(t *testing.T) {
 		w.checkAlarms("after a feed turned over", "feed-gap")
 		w.Run(49 * time.Hour)
 		w.checkAlarms("two days later", "")
-		w.Set("http://news.example/", town.Page{From: time.Hour, Down: true})
+		w.Set("http://news.example/", testcrawl.Page{From: time.Hour, Down: true})
 		w.Run(8 * time.Hour)
 		w.checkAlarms("with a host that is down", "host")
 	}, func(o *Options) {
@@ -126,7 +126,7 @@ func TestTroublesWithFinishedFilesRaiseAlarms(t *testing.T) {
 	var h api.Handover
 	var losses []dedup.Loss
 	inWorld(t, everyHour, func(w *world) {
-		w.Set("http://news.example/", town.Page{})
+		w.Set("http://news.example/", testcrawl.Page{})
 		fail := func() { h = api.Handover{Waiting: 2, Since: api.Moment(time.Now()), Error: "no space on the tape"} }
 		fail()
 		w.Run(5 * time.Minute)
@@ -196,7 +196,7 @@ func TestGrowingBacklogRaisesAlarm(t *testing.T) {
 // TestDocumentThatCannotBeProcessedIsLoud puts a URI with a control character into the store, as a faulty import would.
 func TestDocumentThatCannotBeProcessedIsLoud(t *testing.T) {
 	inWorld(t, everyHour, func(w *world) {
-		w.Set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		w.Set("http://news.example/", testcrawl.Page{Every: 2 * time.Hour})
 		bad := frontier.Candidate{URI: uri.FromCanonical("http://news.example/a\x01b"), Seed: "http://news.example/"}
 		_, err := w.Parts.Frontier.Add(time.Now(), bad)
 		w.Must(err)
@@ -223,7 +223,7 @@ func TestAlarmsSayWhoseAndAreAcknowledged(t *testing.T) {
 			archivetest.Must(t, os.MkdirAll(dir+"/hosts.d", 0o750))
 			archivetest.Must(t, os.WriteFile(dir+"/hosts.d/news.example.toml", []byte("labels = [\"newspapers\"]\n"), 0o600))
 			w := newWorld(t, dir, everyHour+"[admin]\nurl = \"https://crawler.library.example/\"\n", notices(&told))
-			w.Set("http://news.example/", town.Page{Down: true})
+			w.Set("http://news.example/", testcrawl.Page{Down: true})
 			return w
 		}
 		w := open()
@@ -275,10 +275,10 @@ func TestSeedsThatLetNobodyInRaiseAlarms(t *testing.T) {
 	seeds := `"http://` + strings.Join([]string{"self", "wall", "chain", "sessions", "open"}, `.example/", "http://`) + `.example/"`
 	inWorld(t, strings.Replace(everyHour, `"http://news.example/"`, seeds, 1), func(w *world) {
 		w.Every = time.Hour
-		w.Set("http://self.example/", town.Page{Status: 302, Location: "/"})
-		w.Set("http://wall.example/", town.Page{Body: "<h1>Cookies required</h1><p>Please enable cookies in your browser.</p>"})
-		w.Set("http://open.example/", town.Page{Links: []string{"/story"}})
-		w.Set("http://open.example/story", town.Page{})
+		w.Set("http://self.example/", testcrawl.Page{Status: 302, Location: "/"})
+		w.Set("http://wall.example/", testcrawl.Page{Body: "<h1>Cookies required</h1><p>Please enable cookies in your browser.</p>"})
+		w.Set("http://open.example/", testcrawl.Page{Links: []string{"/story"}})
+		w.Set("http://open.example/story", testcrawl.Page{})
 		visits := 0
 		redirect := func(to func(c string) string) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

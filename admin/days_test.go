@@ -16,7 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // learning uses the learned rule for HTML and the classic rule for other types.
@@ -45,8 +45,8 @@ func TestDayReportAgreesWithTheLog(t *testing.T) {
 		for _, d := range []time.Duration{10 * time.Hour, 38*time.Hour + 10*time.Minute, time.Hour} {
 			w := newWorld(t, dir, learning, func(o *Options) { o.Log = zerolog.New(&log) })
 			w.Every = 4 * time.Minute
-			w.Set("http://news.example/", town.Page{Every: 20 * time.Minute, Type: "text/html"})
-			w.Set("http://data.example/", town.Page{Every: 3 * time.Hour, Type: "application/json"})
+			w.Set("http://news.example/", testcrawl.Page{Every: 20 * time.Minute, Type: "text/html"})
+			w.Set("http://data.example/", testcrawl.Page{Every: 3 * time.Hour, Type: "application/json"})
 			w.Run(d)
 			report := get[api.DayReport](w, "/api/v1/reports/days?days=3")
 			agrees(w, report)

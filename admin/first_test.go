@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // TestReasonOfFirstFailureIsShown crawls a host with a private address. Each place where people look has the reason and
@@ -54,10 +54,10 @@ func TestFirstFailuresOfSeedsAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	seeds := `"http://news.example/", "http://news.example/gone", "http://news.example/private", "http://down.example/", "http://typo.example/"`
 	inWorld(t, strings.Replace(everyHour, `"http://news.example/"`, seeds, 1), func(w *world) {
-		w.Set("http://news.example/", town.Page{})
-		w.Set("http://news.example/gone", town.Page{Status: 404})
-		w.Set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n", Type: "text/plain"})
-		w.Set("http://down.example/", town.Page{Down: true})
+		w.Set("http://news.example/", testcrawl.Page{})
+		w.Set("http://news.example/gone", testcrawl.Page{Status: 404})
+		w.Set("http://news.example/robots.txt", testcrawl.Page{Body: "User-agent: *\nDisallow: /private\n", Type: "text/plain"})
+		w.Set("http://down.example/", testcrawl.Page{Down: true})
 		w.Run(3 * 24 * time.Hour)
 		for _, want := range []string{
 			`"uri":"http://news.example/gone","status":"404 Not Found"`,

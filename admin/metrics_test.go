@@ -23,7 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that are generated from the code")
@@ -56,7 +56,7 @@ func TestTheNumberOfTimeSeriesDoesNotGrowWithTheCrawl(t *testing.T) {
 // TestHealthAndReadiness asks a crawl that runs, is paused and is held. Without a token the reason is not shown.
 func TestHealthAndReadiness(t *testing.T) {
 	inWorld(t, everyHour, func(w *world) {
-		w.Set("http://news.example/", town.Page{})
+		w.Set("http://news.example/", testcrawl.Page{})
 		socket := access.Options{}
 		network := access.Options{Tokens: func() []access.Token { return nil }}
 		check := func(o access.Options, path string, status int, text string) {
@@ -92,7 +92,7 @@ func TestADeadHostDoesNotMakeTheCrawlLate(t *testing.T) {
 	}
 	inWorld(t, strings.Replace(everyHour, `"http://news.example/"`, seeds.String(), 1), func(w *world) {
 		w.Every = time.Hour
-		w.Set("http://news.example/0", town.Page{Down: true})
+		w.Set("http://news.example/0", testcrawl.Page{Down: true})
 		w.Run(27 * time.Hour)
 		u := w.window.Status().URIs
 		if time.Duration(u.Overdue) < 23*time.Hour || u.OverdueReachable != 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -30,7 +30,7 @@ func TestHostsAreShownAsPeopleReadThem(t *testing.T) {
 		var list []alarm.Notice
 		w := newWorld(t, dir, strings.Replace(everyHour, "news.example", ascii, 1), notices(&list))
 		defer w.Close()
-		w.Set("http://"+ascii+"/", town.Page{Down: true})
+		w.Set("http://"+ascii+"/", testcrawl.Page{Down: true})
 		w.Must(os.Remove(file))
 		if done := post[api.Reloaded](w, "/api/v1/reload", nil); !done.Taken {
 			t.Fatalf("the configuration without the file: %+v", done)

@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // TestListsAreFilteredByLabelCollectionAndOwner asks for some of the hosts, and counts visits by label.
@@ -21,8 +21,8 @@ func TestListsAreFilteredByLabelCollectionAndOwner(t *testing.T) {
 about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], collections = ["elections"], owner = "maria" },
   { uri = "http://other.example/", labels = ["papers"] }]`, 1)
 	inWorld(t, toml, func(w *world) {
-		w.Set("http://news.example/", town.Page{Body: "news"})
-		w.Set("http://other.example/", town.Page{Body: "other"})
+		w.Set("http://news.example/", testcrawl.Page{Body: "news"})
+		w.Set("http://other.example/", testcrawl.Page{Body: "other"})
 		w.known("bare.example", 5, time.Hour, time.Minute)
 		_, _, err := w.Parts.Frontier.SteerHosts(time.Now(), "bare.example", frontier.HostAction{Verb: frontier.Pause})
 		w.Must(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -21,8 +21,8 @@ import (
 // then due.
 func TestTrapsAreShownAndReleased(t *testing.T) {
 	inWorld(t, everyHour, func(w *world) {
-		w.Set("http://news.example/", town.Page{})
-		w.Set("http://news.example/a/a/a/1", town.Page{})
+		w.Set("http://news.example/", testcrawl.Page{})
+		w.Set("http://news.example/a/a/a/1", testcrawl.Page{})
 		const inTrap = "http://news.example/a/a/a/1"
 		trap := w.Trap(inTrap)
 		w.Trap("http://other.example/b/b/b/")
@@ -68,9 +68,9 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 func TestPathsThatMayBeEndlessAreNamed(t *testing.T) {
 	inWorld(t, everyHour, func(w *world) {
 		search := func(n int) uri.URI { return uri.FromCanonical(fmt.Sprintf("http://news.example/search?q=w%d", n)) }
-		w.Set("http://news.example/", town.Page{})
+		w.Set("http://news.example/", testcrawl.Page{})
 		for n := range 60 {
-			w.Set(search(n).String(), town.Page{Body: fmt.Sprintf("<p>%s<a href=%q>more</a>", strings.Repeat(fmt.Sprintf("text%c%c of its own ", 'a'+n%26, 'a'+n/26), 30), search(n+1))})
+			w.Set(search(n).String(), testcrawl.Page{Body: fmt.Sprintf("<p>%s<a href=%q>more</a>", strings.Repeat(fmt.Sprintf("text%c%c of its own ", 'a'+n%26, 'a'+n/26), 30), search(n+1))})
 		}
 		now := time.Now()
 		for n := range 60 {

@@ -9,15 +9,15 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // TestWhyReturnsTheNextVisit asks about one URI while it waits, is overdue or is held, and while its host rests.
 func TestWhyReturnsTheNextVisit(t *testing.T) {
 	inWorld(t, everyHour, func(w *world) {
 		const page = "http://news.example/"
-		w.Set(page, town.Page{Every: time.Minute})
-		w.Set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n"})
+		w.Set(page, testcrawl.Page{Every: time.Minute})
+		w.Set("http://news.example/robots.txt", testcrawl.Page{Body: "User-agent: *\nDisallow: /private\n"})
 		w.Run(90*time.Minute + 10*time.Second) // visited twice, the last time an hour before it is due
 		asks := func(what, state, next string) api.Why {
 			w.Helper()
@@ -77,8 +77,8 @@ func TestWhyReturnsTheNextVisit(t *testing.T) {
 // TestWhyNotReturnsWhatKeepsAURIOut asks about URIs that different rules keep out.
 func TestWhyNotReturnsWhatKeepsAURIOut(t *testing.T) {
 	inWorld(t, everyHour, func(w *world) {
-		w.Set("http://news.example/", town.Page{})
-		w.Set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n"})
+		w.Set("http://news.example/", testcrawl.Page{})
+		w.Set("http://news.example/robots.txt", testcrawl.Page{Body: "User-agent: *\nDisallow: /private\n"})
 		w.Run(time.Minute)
 		for _, c := range []struct{ uri, out string }{
 			{"http://news.example/", ""},

@@ -19,7 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
-	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -28,7 +27,7 @@ import (
 func TestADayOfVisitsIsCounted(t *testing.T) {
 	about := `about = [{ uri = "http://news.example/", labels = ["newspapers"] }]` + "\n"
 	inWorld(t, everyHour+about, func(w *world) {
-		w.Set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		w.Set("http://news.example/", testcrawl.Page{Every: 2 * time.Hour})
 		w.Run(24*time.Hour - time.Minute)
 
 		s := get[api.Status](w, "/api/v1/status")
@@ -98,7 +97,7 @@ func TestAPauseOutlivesARestart(t *testing.T) {
 		time.Sleep(time.Hour)
 
 		w = newWorld(t, dir, everyHour)
-		w.Set("http://news.example/", town.Page{})
+		w.Set("http://news.example/", testcrawl.Page{})
 		w.Run(3 * time.Hour)
 		s := get[api.Status](w, "/api/v1/status")
 		if s.Condition.State != api.Paused || s.Condition.Why != "works on the network" || s.Condition.Since == nil || !s.Condition.Since.Equal(since) || s.LastDay.Visits != 0 {
@@ -128,7 +127,7 @@ func TestAPauseOutlivesARestart(t *testing.T) {
 func TestOrdersReachTheFrontier(t *testing.T) {
 	inWorld(t, everyHour, func(w *world) {
 		for _, u := range []string{"/", "/a", "/b"} {
-			w.Set("http://news.example"+u, town.Page{})
+			w.Set("http://news.example"+u, testcrawl.Page{})
 		}
 		added := post[api.Added](w, "/api/v1/seeds", api.Seeds{URIs: []string{
 			"http://news.example/a", "HTTP://NEWS.example/b#top", "http://news.example/", "http://other.example/", "mailto:x",
@@ -241,7 +240,7 @@ func TestStatusCountsVisitsInAnyOrder(t *testing.T) {
 // ago.
 func TestLiveSeriesMovesFromTheFirstSecond(t *testing.T) {
 	inWorld(t, everyHour, func(w *world) {
-		w.Set("http://news.example/", town.Page{})
+		w.Set("http://news.example/", testcrawl.Page{})
 		w.Run(time.Second)
 		s := get[api.Series](w, "/api/v1/series?span=10m")
 		if len(s.Times) != 1 || s.Step != api.Seconds(5*time.Second) || s.Values["visits"][0] != 1 || s.Values["uris"][0] != 2 ||
@@ -263,7 +262,7 @@ func TestLiveSeriesMovesFromTheFirstSecond(t *testing.T) {
 // A staged configuration is compared with the one in force. Nothing comes into force, and no file is read.
 func TestStagedConfigurationsArePlanned(t *testing.T) {
 	inWorld(t, everyHour, func(w *world) {
-		w.Set("http://news.example/", town.Page{})
+		w.Set("http://news.example/", testcrawl.Page{})
 		w.Run(time.Minute)
 		inForce := w.Parts.Config.Current()
 		plan := func(s api.Staged) api.Reloaded {
@@ -320,7 +319,7 @@ func TestNoProgramIsChosenOverTheNetwork(t *testing.T) {
 // TestReloadReportsItsChanges checks a configuration, reloads it, and then tries a faulty one.
 func TestReloadReportsItsChanges(t *testing.T) {
 	inWorld(t, everyHour, func(w *world) {
-		w.Set("http://news.example/", town.Page{})
+		w.Set("http://news.example/", testcrawl.Page{})
 		w.Run(time.Minute)
 		write := func(toml string) { w.Must(os.WriteFile(w.Path("arcrawl.toml"), []byte(toml), 0o600)) }
 		write(strings.Replace(everyHour, "/\"]", "/\", \"http://more.example/\"]", 1) + "[politeness]\nmin_delay = \"9s\"\n")

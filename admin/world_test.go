@@ -19,7 +19,7 @@ const everyHour = testcrawl.EveryHour
 // newWorld opens a crawl with its seeds; change may alter the window's options.
 func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	t.Helper()
-	w := &world{World: testcrawl.New(t, dir, toml)}
+	w := &world{World: testcrawl.NewWorld(t, dir, toml)}
 	r := w.Parts
 	o := Options{
 		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,

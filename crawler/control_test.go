@@ -19,14 +19,14 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // The list of visits in progress is read while the network is slow.
 func TestInProgressListsVisits(t *testing.T) {
 	inTown(t, everyHour, func(t *testing.T, w *world) {
-		w.set("http://news.example/", town.Page{Every: time.Minute})
+		w.set("http://news.example/", testcrawl.Page{Every: time.Minute})
 		slow := func(ctx context.Context, network, address string) (net.Conn, error) {
 			<-time.After(10 * time.Second)
 			return w.town.Dial(ctx, network, address)
@@ -115,7 +115,7 @@ func TestAConfigurationThatIsNotAcceptedChangesNothing(t *testing.T) {
 // waits.
 func TestOnlyOneSlotFetchesRobots(t *testing.T) {
 	inTown(t, everyHour, func(t *testing.T, w *world) {
-		w.set("http://news.example/", town.Page{})
+		w.set("http://news.example/", testcrawl.Page{})
 		parts, shut := w.openOptions(w.town.Dial, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 2 } })
 		defer shut()
 		c := crawler.New(parts)
@@ -156,7 +156,7 @@ func TestOnlyOneSlotFetchesRobots(t *testing.T) {
 // The host has answered, but the answer cannot be stored. That is a local fault, and the host must rest nevertheless.
 func TestHostRestsAfterALocalFault(t *testing.T) {
 	inTown(t, "[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n"+everyHour, func(t *testing.T, w *world) {
-		w.set("http://news.example/", town.Page{})
+		w.set("http://news.example/", testcrawl.Page{})
 		parts, shut := w.open()
 		defer shut()
 		c := crawler.New(parts)
@@ -198,7 +198,7 @@ func TestOneVisitAtATimeChecksWhetherAFaultIsGone(t *testing.T) {
 		}
 		w := newWorld(t, dir, fmt.Sprintf("[crawl]\nworkers = %d\n[seeds]\nuris = [%s]\n", workers, &seeds))
 		for n := range hosts {
-			w.set(fmt.Sprintf("http://h%d.example/", n), town.Page{})
+			w.set(fmt.Sprintf("http://h%d.example/", n), testcrawl.Page{})
 		}
 		parts, shut := w.open()
 		defer shut()
@@ -292,7 +292,7 @@ func inUse() int64 {
 func TestDamagedStoreStopsTheCrawl(t *testing.T) {
 	t.Parallel()
 	inTown(t, "[seeds]\nuris = [\"http://a.example/\"]\n", func(t *testing.T, w *world) {
-		w.set("http://a.example/", town.Page{Every: time.Hour})
+		w.set("http://a.example/", testcrawl.Page{Every: time.Hour})
 		w.run(24 * time.Hour) // its tables are written when it ends
 		parts, _ := w.open()
 		tables, err := filepath.Glob(w.path("state/*.sst"))
@@ -331,8 +331,8 @@ func spoil(t *testing.T, name string) {
 // crawl corrects both when it starts.
 func TestURIsOfAWrongClockComeBack(t *testing.T) {
 	inTown(t, "[seeds]\nuris = [\"http://page.example/\", \"http://closed.example/\"]\n", func(t *testing.T, w *world) {
-		w.set("http://page.example/", town.Page{})
-		w.set("http://closed.example/", town.Page{})
+		w.set("http://page.example/", testcrawl.Page{})
+		w.set("http://closed.example/", testcrawl.Page{})
 		parts, shut := w.open()
 		c := parts.Frontier
 		began := time.Now()

@@ -28,7 +28,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -52,7 +52,7 @@ func TestUnsoundRecordIsReplaced(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			inTown(t, comparing, func(t *testing.T, w *world) {
-				w.set("http://site.example/", town.Page{Body: strings.Repeat("the same each time. ", 100)})
+				w.set("http://site.example/", testcrawl.Page{Body: strings.Repeat("the same each time. ", 100)})
 				w.run(time.Hour)
 				row.harm(t, finishedFiles(t, w.dir)[0])
 				var log bytes.Buffer
@@ -131,7 +131,7 @@ func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 	slow.Test(t)
 	inTown(t, "[seeds]\nuris = [\"http://site.example/\"]\n", func(t *testing.T, w *world) {
 		body := "archived long ago"
-		w.set("http://site.example/", town.Page{Body: body})
+		w.set("http://site.example/", testcrawl.Page{Body: body})
 		parts, shut := w.open()
 		old := dedup.Collection{Number: 1, Name: "old.wacz", Hash: "sha256:1", State: dedup.Active, Files: []string{"old.warc.gz"}}
 		o := digest.Origin{URI: "http://old.example/", Date: time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC), Payload: digest.Of([]byte(body)), File: "old.warc.gz"}
@@ -198,9 +198,9 @@ func seriesWorld(t *testing.T) *world {
 	w.host("embargo.example.toml", "[warc]\nseries = \"embargo\"\n")
 	for _, host := range []string{"contract", "embargo", "open", "www.open"} {
 		base := "http://" + host + ".example/"
-		w.set(base, town.Page{ETag: "honest", Links: []string{"/picture", "/go"}})
-		w.set(base+"picture", town.Page{Body: strings.Repeat("the same picture everywhere. ", 50)})
-		w.set(base+"go", town.Page{Status: 302, Location: "http://embargo.example/"})
+		w.set(base, testcrawl.Page{ETag: "honest", Links: []string{"/picture", "/go"}})
+		w.set(base+"picture", testcrawl.Page{Body: strings.Repeat("the same picture everywhere. ", 50)})
+		w.set(base+"go", testcrawl.Page{Status: 302, Location: "http://embargo.example/"})
 	}
 	return w
 }

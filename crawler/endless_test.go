@@ -16,7 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -70,7 +70,7 @@ func TestTrapSiteIsCrawledWithoutItsTraps(t *testing.T) {
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
 	inTown(t, "[seeds]\nuris = [\"http://maze.example/\"]\n", func(t *testing.T, w *world) {
-		site := town.NewMaze(time.Now())
+		site := testcrawl.NewMaze(time.Now())
 		w.town.Serve("maze.example", site)
 		w.run(10 * time.Minute) // after a restart the crawl learns again what it had not stored
 		w.run(2 * time.Hour)
@@ -101,7 +101,7 @@ func TestSitemapReleasesALinkFarm(t *testing.T) {
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
 	inTown(t, "[seeds]\nuris = [\"http://maze.example/\"]\n[feeds]\nsitemaps = [\"http://maze.example/sitemap.xml\"]\nsitemap_min = \"10m\"\nsitemap_max = \"10m\"\nsitemap_initial = \"10m\"\n", func(t *testing.T, w *world) {
-		site := town.NewMaze(time.Now())
+		site := testcrawl.NewMaze(time.Now())
 		listed := "/about"
 		w.town.Serve("maze.example", http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/sitemap.xml" {
@@ -158,10 +158,10 @@ var noisyShare = flag.Int("noisy", 20, "percentage of the pages of TestNoiseAndS
 
 // newspaper returns a newspaper in a town of its own, and the paths of its articles. Its front page and sections change
 // every few hours and have no validators, and its articles rarely change and have one.
-func newspaper(t *testing.T, site string) (*town.Town, []string) {
+func newspaper(t *testing.T, site string) (*testcrawl.Town, []string) {
 	t.Helper()
-	of := town.New(time.Now())
-	set := func(path string, p town.Page) {
+	of := testcrawl.NewTown(time.Now())
+	set := func(path string, p testcrawl.Page) {
 		t.Helper()
 		p.Size = 3000
 		must(t, of.Set(site+path, p))
@@ -173,11 +173,11 @@ func newspaper(t *testing.T, site string) (*town.Town, []string) {
 		for a := range 20 {
 			path := fmt.Sprintf("/section%d/article%d.html", s, a)
 			articles = append(articles, path)
-			set(path, town.Page{ETag: "honest", Every: []time.Duration{0, 0, 0, 20 * day, 3 * day}[a%5]})
+			set(path, testcrawl.Page{ETag: "honest", Every: []time.Duration{0, 0, 0, 20 * day, 3 * day}[a%5]})
 		}
-		set(sections[s], town.Page{Every: time.Duration(4+s) * time.Hour, Links: slices.Clone(articles[20*s:])})
+		set(sections[s], testcrawl.Page{Every: time.Duration(4+s) * time.Hour, Links: slices.Clone(articles[20*s:])})
 	}
-	set("/", town.Page{Every: time.Hour, Links: sections})
+	set("/", testcrawl.Page{Every: time.Hour, Links: sections})
 	return of, articles
 }
 
@@ -192,7 +192,7 @@ func TestNoiseAndSearchesTakeFewRequests(t *testing.T) {
 	inTown(t, "[[wait]]\nmime = \".*\"\nrule = \"learned\"\n[seeds]\nuris = [\"http://news.example/\"]\n", func(t *testing.T, w *world) {
 		of, articles := newspaper(t, "http://news.example")
 		defer of.Close()
-		site := &town.Noisy{Site: of, Found: articles, Share: *noisyShare, Search: true, Texts: true}
+		site := &testcrawl.Noisy{Site: of, Found: articles, Share: *noisyShare, Search: true, Texts: true}
 		w.town.Serve("news.example", site)
 		w.run(3 * 24 * time.Hour)
 		got := site.Tally()
@@ -226,10 +226,10 @@ rule = "learned"
 [seeds]
 uris = ["http://mixed.example/"]
 `, func(t *testing.T, w *world) {
-		w.set("http://mixed.example/", town.Page{Links: []string{"/c1", "/c2", "/c3", "/s1", "/s2", "/s3"}})
+		w.set("http://mixed.example/", testcrawl.Page{Links: []string{"/c1", "/c2", "/c3", "/s1", "/s2", "/s3"}})
 		for _, name := range []string{"1", "2", "3"} {
-			w.set("http://mixed.example/c"+name, town.Page{Clock: true})
-			w.set("http://mixed.example/s"+name, town.Page{})
+			w.set("http://mixed.example/c"+name, testcrawl.Page{Clock: true})
+			w.set("http://mixed.example/s"+name, testcrawl.Page{})
 		}
 		w.run(3 * 24 * time.Hour)
 
@@ -254,7 +254,7 @@ uris = ["http://mixed.example/"]
 		if kin != 3 {
 			t.Errorf("%v URIs count among the kind of a page that never changes, want 3", kin)
 		}
-		later := town.Epoch.Add(24 * time.Hour)
+		later := testcrawl.Epoch.Add(24 * time.Hour)
 		var sum evaluators.Day
 		err := parts.Daily.Each("mixed.example", later, later.Add(48*time.Hour), func(_ hosts.HostDay, d evaluators.Day) error {
 			sum = sum.Plus(d)

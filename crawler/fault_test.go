@@ -22,7 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -64,7 +64,7 @@ func TestPanicConcernsOneDocument(t *testing.T) {
 	} {
 		t.Run(step, func(t *testing.T) {
 			dir := inTown(t, healthyBesideBad, func(t *testing.T, w *world) {
-				w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
+				w.set("http://news.example/", testcrawl.Page{Every: 30 * time.Minute})
 				body := "poison"
 				if step == "storing" {
 					body = `<a href="http://bad.example/poison">`
@@ -203,10 +203,10 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 				var log strings.Builder
 				w.log = zerolog.New(zerolog.SyncWriter(&log))
 				w.hostFiles(map[string]string{"hosts.d/bad.example.toml": row.host})
-				w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
-				w.set("http://bad.example/", town.Page{Body: page, Type: "text/html", Deny: row.recovers})
-				w.set("http://bad.example/?id=1", town.Page{Body: "one " + page, Type: "text/html"})
-				w.set("http://bad.example/deep", town.Page{Body: "deep " + page, Type: "text/html"})
+				w.set("http://news.example/", testcrawl.Page{Every: 30 * time.Minute})
+				w.set("http://bad.example/", testcrawl.Page{Body: page, Type: "text/html", Deny: row.recovers})
+				w.set("http://bad.example/?id=1", testcrawl.Page{Body: "one " + page, Type: "text/html"})
+				w.set("http://bad.example/deep", testcrawl.Page{Body: "deep " + page, Type: "text/html"})
 				parts, shut := w.open()
 				if row.damaged != "" {
 					damageRow(t, parts, row.damaged)
@@ -284,8 +284,8 @@ func TestSlowRulesHoldNobody(t *testing.T) {
 		host := "[change]\nmode = \"scrubbed\"\nscrub = ['(?i)" + strings.Join(words, "|") + "']\n"
 		must(t, os.Mkdir(w.path("hosts.d"), 0o700))
 		must(t, os.WriteFile(w.path("hosts.d/bad.example.toml"), []byte(host), 0o600))
-		w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
-		w.set("http://bad.example/", town.Page{Every: 90 * time.Minute, Size: 1_800_000})
+		w.set("http://news.example/", testcrawl.Page{Every: 30 * time.Minute})
+		w.set("http://bad.example/", testcrawl.Page{Every: 90 * time.Minute, Size: 1_800_000})
 		w.run(6*time.Hour + time.Minute)
 		checkHealthy(t, w, 6)
 		bad := w.visits("bad.example/")

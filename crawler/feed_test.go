@@ -12,7 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // More pages of the site are due than politeness allows, and its feed has a new item every 40 minutes. Each item is
@@ -40,10 +40,10 @@ uris = ["http://news.example/"]
 		for i := range 100 {
 			links = append(links, fmt.Sprintf("/page/%d", i))
 		}
-		w.set("http://news.example/", town.Page{Links: links})
-		w.set("http://news.example/page/*", town.Page{Every: time.Hour})
-		w.set("http://news.example/item/*", town.Page{})
-		w.set("http://news.example/rss.xml", town.Page{Every: 40 * time.Minute, Lists: 10})
+		w.set("http://news.example/", testcrawl.Page{Links: links})
+		w.set("http://news.example/page/*", testcrawl.Page{Every: time.Hour})
+		w.set("http://news.example/item/*", testcrawl.Page{})
+		w.set("http://news.example/rss.xml", testcrawl.Page{Every: 40 * time.Minute, Lists: 10})
 		began := time.Now()
 		w.run(150 * time.Minute)
 		polls := w.visits("/rss.xml")
@@ -84,7 +84,7 @@ func liveSite(perDay float64, news bool, date func(changed, now time.Time) time.
 	var changes [pages][]time.Time
 	for i := range changes {
 		random := rand.New(rand.NewPCG(7, uint64(i)))
-		for when := town.Epoch.Add(-48 * time.Hour); when.Before(town.Epoch.Add(30 * 24 * time.Hour)); {
+		for when := testcrawl.Epoch.Add(-48 * time.Hour); when.Before(testcrawl.Epoch.Add(30 * 24 * time.Hour)); {
 			changes[i] = append(changes[i], when)
 			when = when.Add(time.Duration(random.ExpFloat64() / perDay * float64(24*time.Hour)))
 		}
@@ -169,7 +169,7 @@ ladder = []
 					if strings.Contains(r.Wait.Reason, " ago by its feed or sitemap: ") {
 						dated++
 					}
-					if r.Finished.Sub(town.Epoch) > 2*24*time.Hour {
+					if r.Finished.Sub(testcrawl.Epoch) > 2*24*time.Hour {
 						sum += r.Wait.PerDay
 						late++
 					}
@@ -202,7 +202,7 @@ func TestBelievedLastModifiedIsTheTimeOfTheChange(t *testing.T) {
 		var list []float64
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, dir, settings+"[[wait]]\nmime = \".*\"\nrule = \"learned\"\n[seeds]\nuris = [\"http://a.example/\"]\n")
-			w.set("http://a.example/", town.Page{Every: 5 * time.Hour, Modified: modified})
+			w.set("http://a.example/", testcrawl.Page{Every: 5 * time.Hour, Modified: modified})
 			w.run(4 * 24 * time.Hour)
 			for _, r := range w.reports {
 				if r.Wait.PerDay > 0 {

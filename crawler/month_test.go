@@ -18,7 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 var monthPages = flag.Int("month", 60, "number of pages that TestAMonthOfVisitsSavesBytesAndFindsChanges crawls")
@@ -27,37 +27,37 @@ var monthPages = flag.Int("month", 60, "number of pages that TestAMonthOfVisitsS
 type site struct {
 	name   string
 	honest bool
-	page   func(every time.Duration, n int) []town.Page
+	page   func(every time.Duration, n int) []testcrawl.Page
 }
 
 // once returns a function that makes one page, which behaves in the same way all month.
-func once(set func(p *town.Page, n int)) func(time.Duration, int) []town.Page {
-	return func(every time.Duration, n int) []town.Page {
-		p := town.Page{Every: every, Size: 4000 + 1000*(n%7)}
+func once(set func(p *testcrawl.Page, n int)) func(time.Duration, int) []testcrawl.Page {
+	return func(every time.Duration, n int) []testcrawl.Page {
+		p := testcrawl.Page{Every: every, Size: 4000 + 1000*(n%7)}
 		set(&p, n)
-		return []town.Page{p}
+		return []testcrawl.Page{p}
 	}
 }
 
 var monthSites = []site{
-	{"both", true, once(func(p *town.Page, _ int) { p.ETag, p.Modified = "honest", "honest" })},
-	{"etag", true, once(func(p *town.Page, _ int) { p.ETag = "honest" })},
-	{"date", true, once(func(p *town.Page, _ int) { p.Modified = "honest" })},
-	{"weak", true, once(func(p *town.Page, _ int) { p.ETag = "weak" })},
-	{"partial", false, once(func(p *town.Page, n int) {
+	{"both", true, once(func(p *testcrawl.Page, _ int) { p.ETag, p.Modified = "honest", "honest" })},
+	{"etag", true, once(func(p *testcrawl.Page, _ int) { p.ETag = "honest" })},
+	{"date", true, once(func(p *testcrawl.Page, _ int) { p.Modified = "honest" })},
+	{"weak", true, once(func(p *testcrawl.Page, _ int) { p.ETag = "weak" })},
+	{"partial", false, once(func(p *testcrawl.Page, n int) {
 		if n%2 == 0 {
 			p.ETag = "honest"
 		}
 	})},
-	{"none", false, once(func(*town.Page, int) {})},
-	{"frozen-date", false, once(func(p *town.Page, _ int) { p.Modified, p.Ignore = "lie", true })},
-	{"frozen-etag", false, once(func(p *town.Page, _ int) { p.ETag = `"v1"` })},
-	{"denier", false, once(func(p *town.Page, _ int) { p.ETag, p.Deny = "honest", true })},
-	{"turncoat", false, func(every time.Duration, n int) []town.Page {
-		p := town.Page{Size: 4000, ETag: `"v1"`} // right until the page changes
+	{"none", false, once(func(*testcrawl.Page, int) {})},
+	{"frozen-date", false, once(func(p *testcrawl.Page, _ int) { p.Modified, p.Ignore = "lie", true })},
+	{"frozen-etag", false, once(func(p *testcrawl.Page, _ int) { p.ETag = `"v1"` })},
+	{"denier", false, once(func(p *testcrawl.Page, _ int) { p.ETag, p.Deny = "honest", true })},
+	{"turncoat", false, func(every time.Duration, n int) []testcrawl.Page {
+		p := testcrawl.Page{Size: 4000, ETag: `"v1"`} // right until the page changes
 		q := p
 		q.From, q.Every = 10*24*time.Hour, every
-		return []town.Page{p, q}
+		return []testcrawl.Page{p, q}
 	}},
 }
 
@@ -83,7 +83,7 @@ func TestAMonthOfVisitsSavesBytesAndFindsChanges(t *testing.T) {
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
 	dir := t.TempDir()
-	var asked []town.Request
+	var asked []testcrawl.Request
 	size := map[string]int{}
 	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {
@@ -151,7 +151,7 @@ func (m monthOfHost) spared() float64 {
 
 // monthOf computes the totals of one host from the recorded requests. Two answers have the same version if that version
 // began at the same time.
-func monthOf(asked []town.Request, size map[string]int, host string) (m monthOfHost) {
+func monthOf(asked []testcrawl.Request, size map[string]int, host string) (m monthOfHost) {
 	type state struct {
 		have   string // version of the last body that was read
 		row    int
@@ -230,7 +230,7 @@ func visitsBesideDrippingHosts(t *testing.T, hosts, honest int) (visits int) {
 			seeds = append(seeds, fmt.Sprintf(`"http://drip%d.example/"`, n))
 		}
 		w := newWorld(t, dir, fmt.Sprintf(everyMinute, strings.Join(seeds, ", ")))
-		w.set("http://healthy.example/", town.Page{})
+		w.set("http://healthy.example/", testcrawl.Page{})
 		d := &drippingHosts{honest: honest, answered: map[string]int{}}
 		defer d.serving.Wait()
 		parts, shut := w.openOptions(func(ctx context.Context, network, address string) (net.Conn, error) {

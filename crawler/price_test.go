@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // setBusy adds a host with pages that change four times a day each, one after the other.
@@ -20,9 +20,9 @@ func (w *world) setBusy(pages int) {
 	var links []string
 	for i := range pages {
 		links = append(links, fmt.Sprintf("/%d", i))
-		w.set("http://busy.example"+links[i], town.Page{Every: 6 * time.Hour, From: -time.Duration(i) * 9 * time.Minute})
+		w.set("http://busy.example"+links[i], testcrawl.Page{Every: 6 * time.Hour, From: -time.Duration(i) * 9 * time.Minute})
 	}
-	w.set("http://busy.example/", town.Page{Links: links})
+	w.set("http://busy.example/", testcrawl.Page{Links: links})
 }
 
 // busyHost are settings with which a host has a visit in 340 seconds.
@@ -66,7 +66,7 @@ func TestWaitsOfABusyHostAreStretchedTogether(t *testing.T) {
 // host, they are visited in time.
 func checkStretched(t *testing.T, reports []crawler.Report, pages int, possible float64, alone bool) {
 	t.Helper()
-	settled := town.Epoch.Add(3 * 24 * time.Hour)
+	settled := testcrawl.Epoch.Add(3 * 24 * time.Hour)
 	before, visits, asked := map[string]crawler.Report{}, map[string]int{}, map[string]float64{}
 	sum, stretched := 0, 0
 	for _, r := range reports {
@@ -84,7 +84,7 @@ func checkStretched(t *testing.T, reports []crawler.Report, pages int, possible 
 			visits[u]++
 			sum++
 			if late := r.Finished.Sub(l.Due); late > l.Wait.Interval*9/8+340*time.Second && l.Wait.Stretch > 1 && alone {
-				t.Errorf("%s was %s late at %s after a wait of %s", u, late, r.Finished.Sub(town.Epoch), l.Wait.Interval)
+				t.Errorf("%s was %s late at %s after a wait of %s", u, late, r.Finished.Sub(testcrawl.Epoch), l.Wait.Interval)
 			}
 			if strings.Contains(r.Wait.Reason, "stretched") {
 				stretched++
@@ -122,7 +122,7 @@ uris = ["http://busy.example/", "http://quiet.example/"]
 		const pages = 200
 		w.setBusy(pages)
 		links := []string{"/politics", "/local-news/"}
-		quiet := town.Page{Links: links, Every: 2 * time.Hour}
+		quiet := testcrawl.Page{Links: links, Every: 2 * time.Hour}
 		busy := quiet
 		for i := range pages {
 			busy.Links = append(busy.Links, fmt.Sprintf("/%d", i))
@@ -131,13 +131,13 @@ uris = ["http://busy.example/", "http://quiet.example/"]
 		w.set("http://busy.example/", busy)
 		for _, section := range links {
 			for _, host := range []string{"quiet", "busy"} {
-				w.set("http://"+host+".example"+section, town.Page{Every: 2 * time.Hour})
+				w.set("http://"+host+".example"+section, testcrawl.Page{Every: 2 * time.Hour})
 			}
 		}
 		w.run(5 * 24 * time.Hour)
 		w.run(2 * 24 * time.Hour)
 
-		settled := town.Epoch.Add(3 * 24 * time.Hour)
+		settled := testcrawl.Epoch.Add(3 * 24 * time.Hour)
 		versions, others := map[string]int{}, map[string]int{}
 		perDay, captured := map[string]float64{}, 0
 		for _, r := range w.reports {

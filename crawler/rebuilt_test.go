@@ -21,7 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -60,19 +60,19 @@ func contentsOf(t *testing.T, f *frontier.Frontier) contents {
 
 // variedSite is a site with pages that change, lie about it, embed a picture, and link to pages that are never visited.
 func variedSite(w *world) {
-	w.set("http://a.example/", town.Page{Links: []string{"/honest", "/false", "/quiet", "/often", "/daily", "/story", "/2.html", "http://b.example/late"}, Every: 9 * time.Hour})
-	w.set("http://a.example/", town.Page{From: 92 * time.Hour, Links: numbered(100)})
-	w.set("http://a.example/new/*", town.Page{})
-	w.set("http://a.example/honest", town.Page{ETag: "honest", Modified: "honest", Every: 30 * time.Hour})
-	w.set("http://a.example/false", town.Page{ETag: "x", Modified: "lie", Every: 20 * time.Hour})
-	w.set("http://a.example/quiet", town.Page{ETag: "honest", Size: 20000})
-	w.set("http://a.example/often", town.Page{Every: 5 * time.Hour})
-	w.set("http://a.example/daily", town.Page{Every: 24 * time.Hour, From: 9 * time.Hour})
-	w.set("http://a.example/story", town.Page{Body: `<html><head><meta property="og:type" content="article">` +
+	w.set("http://a.example/", testcrawl.Page{Links: []string{"/honest", "/false", "/quiet", "/often", "/daily", "/story", "/2.html", "http://b.example/late"}, Every: 9 * time.Hour})
+	w.set("http://a.example/", testcrawl.Page{From: 92 * time.Hour, Links: numbered(100)})
+	w.set("http://a.example/new/*", testcrawl.Page{})
+	w.set("http://a.example/honest", testcrawl.Page{ETag: "honest", Modified: "honest", Every: 30 * time.Hour})
+	w.set("http://a.example/false", testcrawl.Page{ETag: "x", Modified: "lie", Every: 20 * time.Hour})
+	w.set("http://a.example/quiet", testcrawl.Page{ETag: "honest", Size: 20000})
+	w.set("http://a.example/often", testcrawl.Page{Every: 5 * time.Hour})
+	w.set("http://a.example/daily", testcrawl.Page{Every: 24 * time.Hour, From: 9 * time.Hour})
+	w.set("http://a.example/story", testcrawl.Page{Body: `<html><head><meta property="og:type" content="article">` +
 		`<meta property="article:published_time" content="` + time.Now().Add(-20*time.Hour).UTC().Format(time.RFC3339) + `"></head><a href="/found">x</a></html>`})
-	w.set("http://a.example/found", town.Page{})
-	w.set("http://a.example/2.html", town.Page{Links: []string{"/deep", "/deep/er"}})
-	w.set("http://b.example/late", town.Page{})
+	w.set("http://a.example/found", testcrawl.Page{})
+	w.set("http://a.example/2.html", testcrawl.Page{Links: []string{"/deep", "/deep/er"}})
+	w.set("http://b.example/late", testcrawl.Page{})
 }
 
 func numbered(n int) (links []string) {
@@ -84,14 +84,14 @@ func numbered(n int) (links []string) {
 
 // troubledSite is a web with pages that move, are gone or are forbidden, and with a host that is down.
 func troubledSite(w *world) {
-	w.set("http://a.example/", town.Page{Links: []string{"/etag", "/moved", "/gone", "/quiet", "/copy", "http://b.example/x"}, Every: 6 * time.Hour})
-	w.set("http://a.example/etag", town.Page{ETag: "honest", Modified: "honest", Every: 50 * time.Hour})
-	w.set("http://a.example/quiet", town.Page{Size: 5000})
-	w.set("http://a.example/copy", town.Page{Size: 5000})
-	w.set("http://b.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /secret\n", Type: "text/plain"})
-	w.set("http://b.example/x", town.Page{ETag: "weak", Every: 90 * time.Hour})
-	w.set("http://a.example/moved", town.Page{Status: 301, Location: "/etag"})
-	w.set("http://down.example/", town.Page{Down: true})
+	w.set("http://a.example/", testcrawl.Page{Links: []string{"/etag", "/moved", "/gone", "/quiet", "/copy", "http://b.example/x"}, Every: 6 * time.Hour})
+	w.set("http://a.example/etag", testcrawl.Page{ETag: "honest", Modified: "honest", Every: 50 * time.Hour})
+	w.set("http://a.example/quiet", testcrawl.Page{Size: 5000})
+	w.set("http://a.example/copy", testcrawl.Page{Size: 5000})
+	w.set("http://b.example/robots.txt", testcrawl.Page{Body: "User-agent: *\nDisallow: /secret\n", Type: "text/plain"})
+	w.set("http://b.example/x", testcrawl.Page{ETag: "weak", Every: 90 * time.Hour})
+	w.set("http://a.example/moved", testcrawl.Page{Status: 301, Location: "/etag"})
+	w.set("http://down.example/", testcrawl.Page{Down: true})
 }
 
 // A store is lost, and rebuilt from log and archive. Each field of each URI that can come back does, also the URIs that

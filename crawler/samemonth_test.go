@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 const (
@@ -93,9 +93,9 @@ func playMonth(t *testing.T, w *world) {
 	t.Helper()
 	w.hostFiles(map[string]string{"secrets/user": "maria\n", "secrets/pass": `p&a=s s "\æ%` + "\n"})
 	w.town.Serve("members.example", &members{t: t, sessions: map[string]time.Time{}})
-	w.town.Serve("maze.example", town.NewMaze(time.Now()))
-	w.set("http://held.example/", town.Page{Every: 10 * time.Hour, Links: []string{"/a"}})
-	w.set("http://held.example/a", town.Page{})
+	w.town.Serve("maze.example", testcrawl.NewMaze(time.Now()))
+	w.set("http://held.example/", testcrawl.Page{Every: 10 * time.Hour, Links: []string{"/a"}})
+	w.set("http://held.example/a", testcrawl.Page{})
 	const day = 24 * time.Hour
 	w.run(3 * day)
 	parts, shut := w.open()

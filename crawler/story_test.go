@@ -28,7 +28,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -347,9 +347,9 @@ func quoted(words []string) (before, after string) {
 // lines returns a text of a script, in which \n ends a line.
 func lines(words []string) string { return strings.ReplaceAll(strings.Join(words, " "), `\n`, "\n") }
 
-func page(t testing.TB, from time.Duration, words []string) town.Page {
+func page(t testing.TB, from time.Duration, words []string) testcrawl.Page {
 	t.Helper()
-	p := town.Page{From: from}
+	p := testcrawl.Page{From: from}
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
 		value = strings.NewReplacer("_", " ", `\n`, "\n").Replace(value)
@@ -387,7 +387,7 @@ func page(t testing.TB, from time.Duration, words []string) town.Page {
 
 // listed makes a page a feed or a sitemap of items such as "/a@3h~title", whose date is relative to the start of the
 // story.
-func listed(t testing.TB, p *town.Page, kind, value string) {
+func listed(t testing.TB, p *testcrawl.Page, kind, value string) {
 	t.Helper()
 	if kind == "head" {
 		p.Body = strings.Replace(p.Body, "<channel>", "<channel>"+value, 1)
@@ -411,9 +411,9 @@ func listed(t testing.TB, p *town.Page, kind, value string) {
 		if dated {
 			age, err := time.ParseDuration(at)
 			must(t, err)
-			at = fmt.Sprintf(date, town.Epoch.Add(age).Format(time.RFC3339))
+			at = fmt.Sprintf(date, testcrawl.Epoch.Add(age).Format(time.RFC3339))
 			if kind == "rss" {
-				at = fmt.Sprintf(date, town.Epoch.Add(age).Format(time.RFC1123Z))
+				at = fmt.Sprintf(date, testcrawl.Epoch.Add(age).Format(time.RFC1123Z))
 			}
 		}
 		p.Body += fmt.Sprintf(item, path, at, title)

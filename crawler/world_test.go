@@ -24,7 +24,6 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
-	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -34,7 +33,7 @@ type world struct {
 	t    testing.TB
 	dir  string
 	toml string
-	town *town.Town
+	town *testcrawl.Town
 	log  zerolog.Logger
 
 	began time.Time
@@ -53,7 +52,7 @@ type world struct {
 func newWorld(t testing.TB, dir, toml string) *world {
 	t.Helper()
 	w := &world{
-		t: t, dir: dir, toml: toml, town: town.New(time.Now()), log: zerolog.Nop(), free: 1 << 40, began: time.Now(),
+		t: t, dir: dir, toml: toml, town: testcrawl.NewTown(time.Now()), log: zerolog.Nop(), free: 1 << 40, began: time.Now(),
 		told: map[int]string{}, off: map[string]bool{},
 	}
 	t.Cleanup(w.town.Close)
@@ -92,7 +91,7 @@ func inTown(t *testing.T, toml string, play func(t *testing.T, w *world)) (dir s
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
 
-func (w *world) set(u string, p town.Page) {
+func (w *world) set(u string, p testcrawl.Page) {
 	w.t.Helper()
 	must(w.t, w.town.Set(u, p))
 }
@@ -325,7 +324,7 @@ func (w *world) reload(c *crawler.Crawler) whatif.Plan {
 func story(t *testing.T, toml string, play func(w *world)) {
 	t.Helper()
 	inTown(t, toml, func(_ *testing.T, w *world) {
-		w.set("http://www.news.example/", town.Page{Every: time.Hour})
+		w.set("http://www.news.example/", testcrawl.Page{Every: time.Hour})
 		play(w)
 	})
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // hostileTitle has a script, marks that change the direction of text, and many characters.
@@ -68,7 +68,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		_, err := access.Add(files.TokenFile, "grafana", access.Read)
 		w.Must(err)
 		w.Trap("http://news.example/calendar/2031/07/x/x/x/")
-		w.Set("http://news.example/", town.Page{Clock: true, Body: "<title>" + hostileTitle + "</title><p>news</p>"})
+		w.Set("http://news.example/", testcrawl.Page{Clock: true, Body: "<title>" + hostileTitle + "</title><p>news</p>"})
 		w.Run(24*time.Hour - time.Minute)
 		home := url.QueryEscape("http://news.example/")
 		both := "compare?at=" + stamps[1] + "&before=" + stamps[0] + "&uri=" + home

@@ -24,7 +24,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
-	"github.com/arcrawl/arcrawl/internal/town"
 )
 
 // recorded serves the dashboard with recorded answers. The window answers in virtual time, but a browser needs real
@@ -84,7 +83,7 @@ func aDayOfNews(t *testing.T) *recorded {
 		w := newWorld(t, dir, strings.Replace(toml, "uris = [", "uris = [\"http://down.example/\", ", 1))
 		defer w.Close()
 		w.Trap("http://news.example/calendar/2031/07/x/x/x/")
-		w.Set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		w.Set("http://news.example/", testcrawl.Page{Every: 2 * time.Hour})
 		for range 3 {
 			w.Must(w.Parts.Reputation.AddDate("news.example", evaluators.DatedPages, true))
 		}

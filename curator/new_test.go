@@ -9,7 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // TestWhatIsNewShowsCapturesAndWhatIsMissing crawls a page that changes, one with a hostile title, and a host that is
@@ -23,9 +23,9 @@ func TestWhatIsNewShowsCapturesAndWhatIsMissing(t *testing.T) {
 about = [{ uri = "http://news.example/", title = "The News", labels = ["papers"] }, { uri = "http://down.example/", labels = ["papers"] }]`, 1)
 		w := newWorld(t, dir, toml)
 		defer w.Close()
-		w.Set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		w.Set("http://news.example/", testcrawl.Page{Every: 2 * time.Hour})
 		const title = "<title>\n A &lt;b&gt;\u202e &amp; B </title>"
-		w.Set("http://other.example/", town.Page{Body: "<html><head>" + title + "</head><body>other</body></html>"})
+		w.Set("http://other.example/", testcrawl.Page{Body: "<html><head>" + title + "</head><body>other</body></html>"})
 		w.Run(5 * time.Hour)
 		n := get[api.New](w, "/api/v1/new")
 		if text := string(w.serve("GET", "/feed.atom?limit=1", "")); strings.Count(text, "<entry>") != 1 || !strings.Contains(text, "/view/20") {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // TestACaptureIsOrderedNowAndFollowed orders a page that waits for an hour, a new one, and what cannot be captured.
@@ -18,8 +18,8 @@ func TestACaptureIsOrderedNowAndFollowed(t *testing.T) {
 		w := newWorld(t, t.TempDir(), everyHour)
 		defer w.Close()
 		const known, fresh = "http://news.example/", "http://news.example/fresh"
-		w.Set(known, town.Page{})
-		w.Set(fresh, town.Page{})
+		w.Set(known, testcrawl.Page{})
+		w.Set(fresh, testcrawl.Page{})
 		w.Run(10 * time.Minute)
 		o := CaptureOrder{URIs: []string{known, fresh, known, "http://elsewhere.example/", "nonsense"}}
 		started := post[api.CaptureStarted](w, "/api/v1/capture", o)

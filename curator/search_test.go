@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // TestTitlesOfPagesAreStored crawls a page for a day, most visits of which find it unchanged, and searches its title
@@ -16,7 +16,7 @@ func TestTitlesOfPagesAreStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.Close()
-		w.Set("http://news.example/", town.Page{Body: "<title>The first  headline</title><p>news</p>"})
+		w.Set("http://news.example/", testcrawl.Page{Body: "<title>The first  headline</title><p>news</p>"})
 		w.Run(5 * time.Hour)
 		titled := func(part, want string) {
 			t.Helper()
@@ -26,7 +26,7 @@ func TestTitlesOfPagesAreStored(t *testing.T) {
 			}
 		}
 		titled("HEADLINE", "The first headline")
-		w.Set("http://news.example/", town.Page{Body: "<title>A later title</title><p>news</p>"})
+		w.Set("http://news.example/", testcrawl.Page{Body: "<title>A later title</title><p>news</p>"})
 		w.Run(5 * time.Hour)
 		titled("later", "A later title")
 		if old := get[Found](w, "/api/v1/search?q=headline"); len(old.URIs) != 0 {

@@ -52,7 +52,7 @@ func (w *world) hostFile(name string) string {
 // newWorld opens a crawl with its seeds; change may alter the window's options.
 func newWorld(t testing.TB, dir, toml string, change ...func(*admin.Options)) *world {
 	t.Helper()
-	w := &world{World: testcrawl.New(t, dir, toml), curation: new(curation)}
+	w := &world{World: testcrawl.NewWorld(t, dir, toml), curation: new(curation)}
 	r := w.Parts
 	o := admin.Options{
 		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,

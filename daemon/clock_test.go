@@ -30,7 +30,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/smalldisk"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
-	"github.com/arcrawl/arcrawl/internal/town"
 )
 
 // The longest wait, and the shortest rest of a host between two requests, of the crawl with a clock that jumps.
@@ -78,7 +77,7 @@ func (c *jumpingClock) jump(by time.Duration) { c.off.Add(int64(by)) }
 // jumpWorld is a daemon whose clock jumps, and the web that it crawls. The web has the true time.
 type jumpWorld struct {
 	t     *testing.T
-	town  *town.Town
+	town  *testcrawl.Town
 	clock jumpingClock
 	path  string // of the configuration
 	stop  func()
@@ -188,8 +187,8 @@ func (w *jumpWorld) checkStore() {
 
 // newJumpWorld makes a web of four pages on three hosts, one of which is always busy.
 func newJumpWorld(t *testing.T, dir string) *jumpWorld {
-	w := &jumpWorld{t: t, town: town.New(time.Now()), path: filepath.Join(dir, "arcrawl.toml")}
-	for u, p := range map[string]town.Page{
+	w := &jumpWorld{t: t, town: testcrawl.NewTown(time.Now()), path: filepath.Join(dir, "arcrawl.toml")}
+	for u, p := range map[string]testcrawl.Page{
 		"http://a.example/news": {Every: 40 * time.Minute},
 		"http://a.example/slow": {Every: 5 * 24 * time.Hour},
 		"http://a.example/old":  {},
@@ -208,7 +207,7 @@ func newJumpWorld(t *testing.T, dir string) *jumpWorld {
 func (w *jumpWorld) checkRequests(name string, jump time.Time, mayRest bool) {
 	w.t.Helper()
 	last := map[string]time.Time{} // of each host, its last request
-	pages := map[string][]town.Request{}
+	pages := map[string][]testcrawl.Request{}
 	for _, r := range w.town.Requests() {
 		host := strings.Split(r.URI, "/")[2]
 		if rest := r.At.Sub(last[host]); rest < shortestRest {

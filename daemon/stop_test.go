@@ -24,7 +24,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
-	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -107,9 +106,9 @@ func TestAStopEndsWhateverAWingDoes(t *testing.T) {
 
 func stopStuck(t *testing.T, dir, copied string, slow bool) {
 	t.Helper()
-	web := town.New(time.Now())
+	web := testcrawl.NewTown(time.Now())
 	defer web.Close()
-	archivetest.Must(t, web.Set("http://a.example/", town.Page{}))
+	archivetest.Must(t, web.Set("http://a.example/", testcrawl.Page{}))
 	asked := make(chan struct{}, 100)
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		if !slow || !strings.HasPrefix(address, "slow.example") {

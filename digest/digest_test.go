@@ -12,7 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // emptySHA1 is the digest of an empty payload, as every WARC tool writes it.
@@ -339,23 +339,23 @@ func same(a, b digest.Sight) func(digest.Sight) uint64 {
 func TestWhatAReaderSeesHidesNoEdit(t *testing.T) {
 	t.Parallel()
 	edits, hidden, fetches, noisy := 0, 0, 0, 0
-	for _, j := range town.NewsPages {
+	for _, j := range testcrawl.NewsPages {
 		for seed := range uint64(8) {
 			r := rand.New(rand.NewPCG(seed, 77))
 			day := int(seed)
-			at := town.NewsMorning.AddDate(0, 0, day)
+			at := testcrawl.NewsMorning.AddDate(0, 0, day)
 			clean, content := j.Draw(day, rand.New(rand.NewPCG(seed, 5)), at)
-			clean = strings.Replace(clean, "</body>", town.NewsProse, 1)
+			clean = strings.Replace(clean, "</body>", testcrawl.NewsProse, 1)
 			inLinks := seed%2 == 1
-			first := sightOf(t, town.WithUnseen(clean, r, inLinks))
-			by := same(first, sightOf(t, town.WithUnseen(clean, r, inLinks)))
+			first := sightOf(t, testcrawl.WithUnseen(clean, r, inLinks))
+			by := same(first, sightOf(t, testcrawl.WithUnseen(clean, r, inLinks)))
 			if fetches++; by == nil {
 				continue
 			}
 			noisy++
-			for _, edited := range append(town.Planted(clean, content), town.Bigger(clean, content)...) {
+			for _, edited := range append(testcrawl.Planted(clean, content), testcrawl.Bigger(clean, content)...) {
 				edits++
-				if by(sightOf(t, town.WithUnseen(edited, r, inLinks))) == by(first) {
+				if by(sightOf(t, testcrawl.WithUnseen(edited, r, inLinks))) == by(first) {
 					if hidden++; hidden < 5 {
 						t.Errorf("%s: what a reader sees hides an edit:\n%s", j.Name, edited)
 					}
@@ -371,7 +371,7 @@ func TestWhatAReaderSeesHidesNoEdit(t *testing.T) {
 
 func TestWhatAReaderSees(t *testing.T) {
 	t.Parallel()
-	page := func(body string) string { return "<html><body>" + body + town.NewsProse + "</html>" }
+	page := func(body string) string { return "<html><body>" + body + testcrawl.NewsProse + "</html>" }
 	for _, c := range []struct {
 		name          string
 		before, after string
@@ -406,7 +406,7 @@ func TestPagesWithoutTextHaveNothingThatAReaderSees(t *testing.T) {
 	news := `<script>self.state = {"news": ["Council rejects the new terminal", "Mayor opens the old pier again", "Police close the bridge"]}</script>`
 	for name, page := range map[string]string{
 		"short":              "<html><body><div id=app></div></body></html>",
-		"written by scripts": "<html><body>" + news + town.NewsProse,
+		"written by scripts": "<html><body>" + news + testcrawl.NewsProse,
 	} {
 		if s := sightOf(t, page); s != (digest.Sight{}) {
 			t.Errorf("%s: %+v", name, s)
@@ -423,7 +423,7 @@ func TestWhatAReaderSeesIsWithoutWhatRulesMatch(t *testing.T) {
 	t.Parallel()
 	rules := compile(t, digest.Spec{Regexes: []string{`Made at [0-9:]+`}, Selectors: []string{"#ad"}})
 	of := func(clock time.Duration, ad string) digest.Sight {
-		page := fmt.Sprintf("<body><p>Made at %s</p><div id=ad>%s</div>%s", town.NewsMorning.Add(clock).Format("15:04:05"), ad, town.NewsProse)
+		page := fmt.Sprintf("<body><p>Made at %s</p><div id=ad>%s</div>%s", testcrawl.NewsMorning.Add(clock).Format("15:04:05"), ad, testcrawl.NewsProse)
 		s, err := rules.Seen(t.Context(), strings.NewReader(page), htmlType)
 		if err != nil || s.Exact == 0 {
 			t.Fatal(s, err)

@@ -14,13 +14,12 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/routetest"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
-	"github.com/arcrawl/arcrawl/internal/town"
 )
 
 // newWorld opens a crawl and a window with the requests of this package.
 func newWorld(t *testing.T, dir, toml string) *testcrawl.World {
 	t.Helper()
-	w := testcrawl.New(t, dir, toml)
+	w := testcrawl.NewWorld(t, dir, toml)
 	r := w.Parts
 	window, err := admin.New(admin.Options{
 		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
@@ -51,11 +50,11 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 		toml := strings.Replace(testcrawl.EveryHour, "initial = \"1h\"\nmin = \"1h\"\nmax = \"1h\"", "rule = \"learned\"", 1)
 		w := newWorld(t, dir, toml)
 		defer w.Close()
-		w.Set("http://news.example/", town.Page{Links: []string{"/clock", "/short", "/token", "/still"}})
-		w.Set("http://news.example/short", town.Page{Clock: true})
-		w.Set("http://news.example/clock", town.Page{Clock: true, Size: 2000})
-		w.Set("http://news.example/token", town.Page{Token: true, Size: 2000})
-		w.Set("http://news.example/still", town.Page{})
+		w.Set("http://news.example/", testcrawl.Page{Links: []string{"/clock", "/short", "/token", "/still"}})
+		w.Set("http://news.example/short", testcrawl.Page{Clock: true})
+		w.Set("http://news.example/clock", testcrawl.Page{Clock: true, Size: 2000})
+		w.Set("http://news.example/token", testcrawl.Page{Token: true, Size: 2000})
+		w.Set("http://news.example/still", testcrawl.Page{})
 		w.Run(6 * time.Hour)
 
 		found := map[string]string{}

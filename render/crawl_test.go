@@ -20,7 +20,6 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
-	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/render"
 )
 
@@ -34,21 +33,21 @@ const hour = time.Hour
 func TestTheTextDecidesInACrawl(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		page     town.Page
+		page     testcrawl.Page
 		text     time.Duration // how often it changes
 		settings string
 	}{
 		"source-differs": {
-			town.Page{Every: 40 * 24 * hour, Token: true, Size: 2000},
+			testcrawl.Page{Every: 40 * 24 * hour, Token: true, Size: 2000},
 			72 * hour,
 			"[[wait]]\nmime = \".*\"\nrule = \"classic\"\ninitial = \"12h\"\n[change]\nof = \"rendered\"\n" + changed,
 		},
 		"source-same": {
-			town.Page{Every: 400 * 24 * hour, Size: 2000},
+			testcrawl.Page{Every: 400 * 24 * hour, Size: 2000},
 			24 * hour,
 			"[[wait]]\nmime = \".*\"\nrule = \"learned\"\n[change]\nof = \"rendered\"\n[render]\npages = \"every 1h\"\n",
 		},
-		"source-decides": {town.Page{Every: 40 * 24 * hour}, 24 * hour, changed},
+		"source-decides": {testcrawl.Page{Every: 40 * 24 * hour}, 24 * hour, changed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,12 +71,12 @@ func TestTheTextDecidesInACrawl(t *testing.T) {
 
 // crawl crawls a page for twelve days. It returns a line for each visit that was rendered: the wait by its source, and
 // what the text decided, which changes every so often.
-func crawl(t *testing.T, dir, settings string, page town.Page, every time.Duration) string {
+func crawl(t *testing.T, dir, settings string, page testcrawl.Page, every time.Duration) string {
 	const address = "http://app.example/"
 	text := "[operator]\nname = \"Test\"\ncontact = \"https://library.example/\"\n[seeds]\nuris = [\"" + address + "\"]\n" +
 		"[feeds]\nusual_sitemap = false\n[dedup]\nmin_size = \"0B\"\n" + settings
 	c := testcrawl.Load(t, dir, text)
-	site := town.New(time.Now())
+	site := testcrawl.NewTown(time.Now())
 	defer site.Close()
 	if err := site.Set(address, page); err != nil {
 		t.Fatal(err)
@@ -93,7 +92,7 @@ func crawl(t *testing.T, dir, settings string, page town.Page, every time.Durati
 			return
 		}
 		s := c.For(config.About{URI: r.URI, Hops: r.Hops, ContentType: r.Type, Now: r.Finished})
-		shown := digest.Of([]byte(strconv.Itoa(int(r.Finished.Sub(town.Epoch) / every))))
+		shown := digest.Of([]byte(strconv.Itoa(int(r.Finished.Sub(testcrawl.Epoch) / every))))
 		_, err := parts.Frontier.Revise(r.Finished, r.URI, func(record *frontier.Record) bool {
 			state := facts.Decide(record, config.Own[noise.Options](&s).Rules.Whole(shown), &s)
 			fmt.Fprintf(&told, "wait %v (%s) {text %s: wait %v, %d versions}\n", r.Wait.Interval.Round(time.Second),

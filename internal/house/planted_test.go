@@ -123,7 +123,7 @@ var plants = []plant{
 	{"dedup opens the store", "doors", "dedup/a.go", `import "github.com/dgraph-io/badger/v4"`, ""},
 	{"a global logger", "doors", "cmd/arcrawl/a.go", `import "github.com/rs/zerolog/log"`, "a global logger"},
 	{"a logger that is passed in", "doors", "crawler/a.go", `import "github.com/rs/zerolog"`, ""},
-	{"the test worlds listen", "doors", "internal/town/a.go", `import "net"; func f() { net.Listen("", "") }`, ""},
+	{"the test worlds listen", "doors", "internal/testcrawl/a.go", `import "net"; func f() { net.Listen("", "") }`, ""},
 }
 
 // importing returns the imports of n packages of ours.

@@ -21,7 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 const (
@@ -120,7 +120,7 @@ func TestSoak(t *testing.T) {
 
 // crawl runs the daemon for a number of hours and takes a sample after each.
 func crawl(t *testing.T, dir string, hours int) (taken []sample) {
-	tw := town.New(time.Now())
+	tw := testcrawl.NewTown(time.Now())
 	defer tw.Close()
 	var seeds []string
 	for h := range hosts {
@@ -174,7 +174,7 @@ func crawl(t *testing.T, dir string, hours int) (taken []sample) {
 // site is a host of the web. Its pages alternate between versions, each at its own pace. Some hosts have trouble.
 func site(n int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		hour := time.Since(town.Epoch) / time.Hour
+		hour := time.Since(testcrawl.Epoch) / time.Hour
 		switch {
 		case r.URL.Path == "/robots.txt":
 			fmt.Fprintf(w, "User-agent: *\nDisallow: /private%d/\n", n)
@@ -193,7 +193,7 @@ func site(n int) http.Handler {
 			return
 		}
 		every := time.Duration(20+10*(n+len(r.URL.Path))) * time.Minute
-		version := int(time.Since(town.Epoch)/every) % versions
+		version := int(time.Since(testcrawl.Epoch)/every) % versions
 		if n%2 == 0 {
 			tag := fmt.Sprintf(`"%d"`, version)
 			w.Header().Set("ETag", tag)

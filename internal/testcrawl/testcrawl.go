@@ -1,6 +1,11 @@
-// Package testcrawl opens the parts of a crawl for tests: the real ones, in a folder, with a small archive. A test that
-// runs in virtual time plays months of a crawl in seconds. A [World] runs a crawl of a scripted web, for tests
-// of what is shown and ordered of it: of the API, and of what wings add to it.
+// Package testcrawl opens the parts of a crawl for tests: the real ones, in a folder, with a small archive. A [World]
+// runs a crawl of a scripted web, for tests of what is shown and ordered of it: of the API, and of what wings add to
+// it.
+//
+// A [Town] is the scripted web. Its pages change by the clock and are reached through pipes instead of a network, so
+// that a test under testing/synctest plays months in seconds. [Maze] is a site by itself, with traps. [Noisy] adds
+// noise and searches without end to another site. [NewsPages] are pages whose news is easily mistaken for what differs
+// at each fetch.
 package testcrawl
 
 import (

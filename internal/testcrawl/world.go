@@ -21,7 +21,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -37,7 +36,7 @@ type Window interface {
 type World struct {
 	testing.TB
 	Dir     string
-	Town    *town.Town
+	Town    *Town
 	Parts   crawler.Parts
 	Crawler *crawler.Crawler
 	Window  Window // that the test sets before the crawl runs
@@ -59,11 +58,11 @@ max = "1h"
 uris = ["http://news.example/"]
 `
 
-// New opens a crawl. The test makes the window of it, and then calls AddSeeds.
-func New(t testing.TB, dir, toml string) *World {
+// NewWorld opens a crawl. The test makes the window of it, and then calls AddSeeds.
+func NewWorld(t testing.TB, dir, toml string) *World {
 	t.Helper()
 	w := &World{
-		TB: t, Dir: dir, Town: town.New(time.Now()), Started: time.Now(), Free: 1 << 40, Every: time.Minute,
+		TB: t, Dir: dir, Town: NewTown(time.Now()), Started: time.Now(), Free: 1 << 40, Every: time.Minute,
 	}
 	if !strings.Contains(toml, "[feeds]") {
 		toml += "\n[feeds]\nusual_sitemap = false\n" // the tests count URIs
@@ -116,7 +115,7 @@ func (w *World) Must(err error) {
 }
 
 // Set puts a page into the scripted web.
-func (w *World) Set(u string, p town.Page) {
+func (w *World) Set(u string, p Page) {
 	w.Helper()
 	w.Must(w.Town.Set(u, p))
 }

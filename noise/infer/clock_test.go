@@ -11,7 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // TestAClockToTheMinuteIsSilenced fetches a page twice, a minute apart. Where the fetches differ in the time alone,
@@ -21,8 +21,8 @@ func TestAClockToTheMinuteIsSilenced(t *testing.T) {
 	base := compile(t, digest.Spec{})
 	for _, c := range clockPages() {
 		version := func(after time.Duration) noise.Version {
-			at := town.NewsMorning.Add(after)
-			page := `<html><body>` + c.top(at) + `<div class="main"><h1>The council has decided</h1>` + town.NewsProse
+			at := testcrawl.NewsMorning.Add(after)
+			page := `<html><body>` + c.top(at) + `<div class="main"><h1>The council has decided</h1>` + testcrawl.NewsProse
 			return noise.Version{Date: at, MIME: htmlType, Content: []byte(page)}
 		}
 		one, other := version(0), version(65*time.Second)
@@ -58,14 +58,14 @@ func TestRulesForAClockHideNoEdit(t *testing.T) {
 	t.Parallel()
 	base := compile(t, digest.Spec{})
 	edits, silenced := 0, 0
-	for _, j := range town.NewsPages {
+	for _, j := range testcrawl.NewsPages {
 		draw := func(day int, at time.Time) (page []byte, content []string) {
-			text, content := j.Draw(day, rand.New(rand.NewPCG(1, 2)), town.NewsMorning.AddDate(0, 0, day))
-			text = strings.Replace(text, "</body>", `<p class="now">It is `+at.Format("15:04")+`</p>`+town.NewsProse, 1)
+			text, content := j.Draw(day, rand.New(rand.NewPCG(1, 2)), testcrawl.NewsMorning.AddDate(0, 0, day))
+			text = strings.Replace(text, "</body>", `<p class="now">It is `+at.Format("15:04")+`</p>`+testcrawl.NewsProse, 1)
 			return []byte(text), content
 		}
 		var fetches []noise.Version
-		for _, when := range []time.Time{town.NewsMorning, town.NewsMorning.Add(65 * time.Second)} {
+		for _, when := range []time.Time{testcrawl.NewsMorning, testcrawl.NewsMorning.Add(65 * time.Second)} {
 			page, _ := draw(0, when)
 			fetches = append(fetches, noise.Version{Date: when, MIME: htmlType, Content: page})
 		}
@@ -79,9 +79,9 @@ func TestRulesForAClockHideNoEdit(t *testing.T) {
 		}
 		silenced++
 		for day := range 5 {
-			page, content := draw(day, town.NewsMorning.AddDate(0, 0, day))
+			page, content := draw(day, testcrawl.NewsMorning.AddDate(0, 0, day))
 			before := masked(t, with, page)
-			small, big := town.Planted(string(page), content), town.Bigger(string(page), content)
+			small, big := testcrawl.Planted(string(page), content), testcrawl.Bigger(string(page), content)
 			for _, edited := range append(small, big...) {
 				if edits++; masked(t, with, []byte(edited)) == before {
 					t.Errorf("%s: the rules %q hide an edit:\n%.600s", j.Name, rules, edited)

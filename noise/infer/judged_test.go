@@ -8,16 +8,16 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/noise/infer"
 )
 
 // fetchesOf returns the versions of a page that were fetched on some days, once or twice a day.
-func fetchesOf(j town.NewsPage, days, perDay int, seed uint64) []noise.Version {
+func fetchesOf(j testcrawl.NewsPage, days, perDay int, seed uint64) []noise.Version {
 	var all []noise.Version
 	for day := range days {
 		for i := range perDay {
-			at := town.NewsMorning.AddDate(0, 0, day).Add(time.Duration(day*day*37+1+3*i) * time.Second)
+			at := testcrawl.NewsMorning.AddDate(0, 0, day).Add(time.Duration(day*day*37+1+3*i) * time.Second)
 			page, _ := j.Draw(day, rand.New(rand.NewPCG(seed, uint64(10*day+i))), at)
 			all = append(all, noise.Version{Date: at, MIME: htmlType, Content: []byte(page)})
 		}
@@ -46,7 +46,7 @@ func TestNoSuggestedRuleHidesNews(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			edits, hidden, pairs, quiet := 0, 0, 0, 0
-			for _, j := range town.NewsPages {
+			for _, j := range testcrawl.NewsPages {
 				for seed := range uint64(3) {
 					p, err := infer.Suggest(t.Context().Err, fetchesOf(j, e.days, e.perDay, seed))
 					if err != nil && !errors.Is(err, infer.ErrTooFew) && !errors.Is(err, infer.ErrApart) {
@@ -54,11 +54,11 @@ func TestNoSuggestedRuleHidesNews(t *testing.T) {
 					}
 					rules := compile(t, digest.Spec{Regexes: p.Regexes, Selectors: p.Selectors})
 					for day := e.days - 1; day < e.days+3; day++ {
-						at := town.NewsMorning.AddDate(0, 0, day).Add(time.Duration(day*977) * time.Second)
+						at := testcrawl.NewsMorning.AddDate(0, 0, day).Add(time.Duration(day*977) * time.Second)
 						r := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1000+n)) }
 						page, content := j.Draw(day, r(1), at)
 						before := string(rules.Scrub([]byte(page), htmlType))
-						for _, edited := range town.Planted(page, content) {
+						for _, edited := range testcrawl.Planted(page, content) {
 							edits++
 							if string(rules.Scrub([]byte(edited), htmlType)) == before {
 								if hidden++; hidden < 10 {

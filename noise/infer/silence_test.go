@@ -9,15 +9,15 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // noisyFetches returns fetches of a page of one moment, with noise that readers see and noise that they do not see.
-func noisyFetches(j town.NewsPage, day, fetches int, r *rand.Rand) (all []noise.Version) {
+func noisyFetches(j testcrawl.NewsPage, day, fetches int, r *rand.Rand) (all []noise.Version) {
 	for i := range fetches {
-		at := town.NewsMorning.AddDate(0, 0, day).Add(time.Duration(7*i) * time.Second)
+		at := testcrawl.NewsMorning.AddDate(0, 0, day).Add(time.Duration(7*i) * time.Second)
 		page, _ := j.Draw(day, r, at)
-		all = append(all, noise.Version{Date: at, MIME: htmlType, Content: []byte(town.WithUnseen(strings.Replace(page, "</body>", town.NewsProse, 1), r, false))})
+		all = append(all, noise.Version{Date: at, MIME: htmlType, Content: []byte(testcrawl.WithUnseen(strings.Replace(page, "</body>", testcrawl.NewsProse, 1), r, false))})
 	}
 	return all
 }
@@ -29,7 +29,7 @@ func TestASilencerHidesNoEdit(t *testing.T) {
 	t.Parallel()
 	edits, hidden, pages, silenced, later, quiet := 0, 0, 0, 0, 0, 0
 	base := compile(t, digest.Spec{})
-	for _, j := range town.NewsPages {
+	for _, j := range testcrawl.NewsPages {
 		for seed := range uint64(2) {
 			r := rand.New(rand.NewPCG(seed, 78))
 			fetches := noisyFetches(j, int(seed), 3, r)
@@ -54,19 +54,19 @@ func TestASilencerHidesNoEdit(t *testing.T) {
 				return s.Masked
 			}
 			for day := int(seed); day < int(seed)+4; day++ {
-				at := town.NewsMorning.AddDate(0, 0, day).Add(time.Duration(977*day) * time.Second)
+				at := testcrawl.NewsMorning.AddDate(0, 0, day).Add(time.Duration(977*day) * time.Second)
 				page, content := j.Draw(day, rand.New(rand.NewPCG(seed, 5)), at)
-				page = strings.Replace(page, "</body>", town.NewsProse, 1)
-				before := see(town.WithUnseen(page, r, false))
-				for _, edited := range append(town.Planted(page, content), town.Bigger(page, content)...) {
-					if edits++; see(town.WithUnseen(edited, r, false)) == before {
+				page = strings.Replace(page, "</body>", testcrawl.NewsProse, 1)
+				before := see(testcrawl.WithUnseen(page, r, false))
+				for _, edited := range append(testcrawl.Planted(page, content), testcrawl.Bigger(page, content)...) {
+					if edits++; see(testcrawl.WithUnseen(edited, r, false)) == before {
 						if hidden++; hidden < 10 {
 							t.Errorf("%s: the rules %q hide an edit:\n%.600s", j.Name, rules, edited)
 						}
 					}
 				}
 				again, _ := j.Draw(day, r, at.Add(time.Minute))
-				if later++; see(town.WithUnseen(strings.Replace(again, "</body>", town.NewsProse, 1), r, false)) == before {
+				if later++; see(testcrawl.WithUnseen(strings.Replace(again, "</body>", testcrawl.NewsProse, 1), r, false)) == before {
 					quiet++
 				}
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/noise/infer"
 )
 
@@ -30,7 +30,7 @@ func noisy(t testing.TB, kind string) []noise.Version {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := town.NewsMorning.AddDate(0, 0, i/3).Add(time.Duration(i%3) * 5 * time.Second)
+		at := testcrawl.NewsMorning.AddDate(0, 0, i/3).Add(time.Duration(i%3) * 5 * time.Second)
 		versions = append(versions, noise.Version{Date: at, MIME: htmlType, Content: text})
 	}
 	return versions
@@ -88,7 +88,7 @@ func TestTwoFetchesWithinSecondsAreEnough(t *testing.T) {
 func daily(pages ...string) []noise.Version {
 	var versions []noise.Version
 	for i, page := range pages {
-		at := town.NewsMorning.AddDate(0, 0, i)
+		at := testcrawl.NewsMorning.AddDate(0, 0, i)
 		versions = append(versions, noise.Version{Date: at, MIME: htmlType, Content: []byte(page)})
 	}
 	return versions
@@ -97,8 +97,8 @@ func daily(pages ...string) []noise.Version {
 // twice returns two versions of a page that were fetched three seconds apart.
 func twice(first, second string) []noise.Version {
 	return []noise.Version{
-		{Date: town.NewsMorning, MIME: htmlType, Content: []byte(first)},
-		{Date: town.NewsMorning.Add(3 * time.Second), MIME: htmlType, Content: []byte(second)},
+		{Date: testcrawl.NewsMorning, MIME: htmlType, Content: []byte(first)},
+		{Date: testcrawl.NewsMorning.Add(3 * time.Second), MIME: htmlType, Content: []byte(second)},
 	}
 }
 
@@ -182,7 +182,7 @@ func FuzzSuggest(f *testing.F) {
 		if len(a)+len(b)+len(c) > 1<<14 {
 			return
 		}
-		tomorrow := town.NewsMorning.AddDate(0, 0, 1)
+		tomorrow := testcrawl.NewsMorning.AddDate(0, 0, 1)
 		versions := append(twice(a, b), noise.Version{Date: tomorrow, MIME: htmlType, Content: []byte(c)})
 		p, err := infer.Suggest(t.Context().Err, versions)
 		if err == nil && p.Merged > 0 {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/noise/infer"
 )
 
@@ -25,7 +25,7 @@ func TestWorkOfSuggestGrowsWithThePage(t *testing.T) {
 			page := func(n int) string { return c.beginning + strings.Repeat(c.piece, n/len(c.piece)) }
 			slow.Linear(t, page, func(text string) {
 				fetch := func(clock string, after time.Duration) noise.Version {
-					return noise.Version{Date: town.NewsMorning.Add(after), MIME: htmlType, Content: []byte(text + clock + text)}
+					return noise.Version{Date: testcrawl.NewsMorning.Add(after), MIME: htmlType, Content: []byte(text + clock + text)}
 				}
 				fetches := []noise.Version{fetch("12:34:56", 0), fetch("12:35:06", 10*time.Second)}
 				if _, err := infer.Suggest(t.Context().Err, fetches); err != nil {

@@ -1,4 +1,4 @@
-package town
+package testcrawl
 
 import (
 	"bytes"
@@ -160,15 +160,15 @@ func (n *Noisy) addNoise(page []byte, kind int, header http.Header) []byte {
 		header.Del("ETag")
 		header.Del("Last-Modified")
 		n.mu.Lock()
-		page = append(page, noise(kind, n.all)...)
+		page = append(page, noiseOf(kind, n.all)...)
 		n.mu.Unlock()
 	}
 	header.Set("Content-Length", strconv.Itoa(len(page)))
 	return page
 }
 
-// noise returns noise of a kind, different for each number.
-func noise(kind, number int) string {
+// noiseOf returns noise of a kind, different for each number.
+func noiseOf(kind, number int) string {
 	id := fmt.Sprintf("%x", sha256.Sum256([]byte(strconv.Itoa(number))))
 	switch kind {
 	case 1:

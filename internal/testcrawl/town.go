@@ -1,13 +1,4 @@
-// Package town is a scripted web for tests. Its pages change by the clock and are reached through pipes instead of a
-// network, so that a test under testing/synctest plays months in seconds.
-//
-// The answers of a page are a function of the time. A page has a version that changes at fixed intervals, validators
-// that are right, wrong or absent, a status, a redirect, and links. A later definition replaces an earlier one at its
-// own time: so a page fails, moves, or returns.
-//
-// [Maze] is a site by itself, with traps. [Noisy] adds noise and searches without end to another site. [NewsPages] are
-// pages whose news is easily mistaken for what differs at each fetch.
-package town
+package testcrawl
 
 import (
 	"cmp"
@@ -56,6 +47,10 @@ type Page struct {
 }
 
 // Town is a set of sites. It is safe for concurrent use.
+//
+// The answers of a page are a function of the time. A page has a version that changes at fixed intervals, validators
+// that are right, wrong or absent, a status, a redirect, and links. A later definition replaces an earlier one at its
+// own time: so a page fails, moves, or returns.
 type Town struct {
 	founded time.Time
 	server  http.Server
@@ -84,8 +79,8 @@ type Request struct {
 	From        time.Duration // of the page's definition in force
 }
 
-// New starts a town whose clock begins at now.
-func New(now time.Time) *Town {
+// NewTown starts a town whose clock begins at now.
+func NewTown(now time.Time) *Town {
 	t := &Town{
 		founded: now, doors: make(chan net.Conn), closed: make(chan struct{}),
 		pages: make(map[string][]Page), hosts: make(map[string]struct{}), sites: make(map[string]http.Handler),

@@ -1,4 +1,4 @@
-package town
+package testcrawl
 
 import (
 	"fmt"
