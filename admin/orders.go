@@ -11,7 +11,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/audit"
 )
 
 // errBusy says that too many requests of one kind wait.
@@ -46,13 +45,13 @@ func (w *Window) ServeRoute(r Route, from *http.Request) (any, error) {
 	if !r.Orders() {
 		return r.Serve(w, from)
 	}
-	order := audit.Recorder{Body: from.Body}
+	order := recorder{body: from.Body}
 	from.Body = &order
 	var answer any
 	if err == nil {
 		answer, err = r.Serve(w, from)
 	}
-	body, recorded := order.Beginning(), answer
+	body, recorded := order.kept, answer
 	if r.Private { // the answer says which file was written
 		body, _ = json.Marshal(answer)
 		recorded = nil
@@ -88,12 +87,12 @@ func (w *Window) recordSignIn(s access.SignIn) {
 			Msg("refused a name and password; further attempts from there are limited")
 		return
 	}
-	w.record(audit.Entry{Time: s.Time, Who: s.Name, Way: s.Way, What: s.What, Result: audit.Done})
+	w.record(api.AuditEntry{Time: s.Time, Who: s.Name, Way: s.Way, What: s.What, Result: access.OrderDone})
 }
 
 // recordOrder writes an order and its result to the audit log and the journal.
 func (w *Window) recordOrder(by access.Caller, what string, order []byte, answer any, failed error) {
-	e := audit.Entry{Time: w.o.Now(), Who: by.Name, Way: by.Way, What: what, Order: order, Result: audit.Done}
+	e := api.AuditEntry{Time: w.o.Now(), Who: by.Name, Way: by.Way, What: what, Order: order, Result: access.OrderDone}
 	if failed != nil {
 		e.Result = failed.Error()
 		e.Result = e.Result[:min(len(e.Result), maxResult)]
@@ -106,7 +105,7 @@ func (w *Window) recordOrder(by access.Caller, what string, order []byte, answer
 }
 
 // record appends an entry to the audit log. A failure does not prevent the order.
-func (w *Window) record(e audit.Entry) {
+func (w *Window) record(e api.AuditEntry) {
 	if err := w.audit.Add(e); err != nil {
 		w.o.Log.Error().Err(err).Str("order", e.What).Msg("could not record an order: the audit log is incomplete")
 	}
@@ -114,10 +113,10 @@ func (w *Window) record(e audit.Entry) {
 
 // configChange describes a configuration that came into force.
 type configChange struct {
-	Before string              `json:"before"` // digests
-	After  string              `json:"after"`
-	Loaded time.Time           `json:"loaded"`
-	Files  []audit.ChangedFile `json:"files"` // changed since the last time
+	Before string        `json:"before"` // digests
+	After  string        `json:"after"`
+	Loaded time.Time     `json:"loaded"`
+	Files  []changedFile `json:"files"` // changed since the last time
 }
 
 // recordConfig records that another configuration is in force, with the files that were edited and their owners.
@@ -126,8 +125,8 @@ func (w *Window) recordConfig(now time.Time) {
 	if l.Config.Digest == w.inForce {
 		return
 	}
-	e := audit.Entry{Time: now, Way: "files", What: "configuration", Result: audit.Done}
-	files := audit.ChangedFiles(w.inForceAt, l.Config.Path, filepath.Join(l.Config.HostsDir, "*.toml"))
+	e := api.AuditEntry{Time: now, Way: "files", What: "configuration", Result: access.OrderDone}
+	files := changedFiles(w.inForceAt, l.Config.Path, filepath.Join(l.Config.HostsDir, "*.toml"))
 	change := configChange{Before: w.inForce, After: l.Config.Digest, Loaded: l.At.UTC(), Files: files}
 	if text, err := json.Marshal(change); err == nil {
 		e.Order = text
@@ -163,11 +162,11 @@ func auditRoutes() []Route {
 			if err != nil {
 				return nil, err
 			}
-			f := audit.Filter{Who: r.FormValue("who"), What: r.FormValue("what"), Limit: limit}
+			f := api.AuditFilter{Who: r.FormValue("who"), What: r.FormValue("what"), Limit: limit}
 			if days > 0 {
 				f.Since = w.o.Now().AddDate(0, 0, -days)
 			}
-			entries, err := audit.Read(w.o.Dir, f)
+			entries, err := access.ReadAudit(w.o.Dir, f)
 			if err != nil {
 				return nil, fmt.Errorf("read the audit log: %w", err)
 			}

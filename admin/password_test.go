@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/foreign"
@@ -89,7 +89,7 @@ func TestAUserChangesThePasswordInTheBrowser(t *testing.T) {
 	says("with a password")
 	says("Change your password")
 	look("dark-users-phone")
-	entries, err := audit.Read(dir, audit.Filter{What: access.ChangePassword})
+	entries, err := access.ReadAudit(dir, api.AuditFilter{What: access.ChangePassword})
 	if err != nil || len(entries) != 1 || entries[0].Who != "maria" {
 		t.Errorf("the audit log has %+v, %v", entries, err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
@@ -113,7 +112,7 @@ type Window struct {
 	silences       []alarm.Trouble  // results of that check
 
 	names *nameBook // which hosts had a file
-	audit *audit.Log
+	audit *access.AuditLog
 	// inForce and inForceAt are the digest and time of the configuration that was last seen in force. Only Tick uses them.
 	inForce   string
 	inForceAt time.Time
@@ -137,7 +136,7 @@ func New(o Options) (*Window, error) {
 	now := o.Now()
 	w := &Window{
 		o: o, started: now, closed: now.Truncate(time.Minute), took: newVisitSeconds(),
-		activities: loadActivities(o.Dir), names: openNames(o.Dir), audit: audit.New(o.Dir),
+		activities: loadActivities(o.Dir), names: openNames(o.Dir), audit: access.NewAuditLog(o.Dir),
 		inForce: o.Config().Config.Digest, inForceAt: o.Config().At, sites: o.Config().Config,
 		heavy:  access.NewGate(heavyAtOnce, heavyWaiting),
 		warned: map[string]bool{}, secondLooks: map[string]int64{}, kept: map[string]int64{},

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config"
 )
@@ -302,9 +301,9 @@ func joinNames(_ *joining, all []api.HostNames, _ []int) (api.HostNames, error) 
 }
 
 // joinEntries joins the entries of audit logs, newest first.
-func joinEntries(j *joining, all [][]audit.Entry, _ []int) []audit.Entry {
+func joinEntries(j *joining, all [][]api.AuditEntry, _ []int) []api.AuditEntry {
 	list := concat(all)
-	slices.SortStableFunc(list, func(a, b audit.Entry) int { return b.Time.Compare(a.Time) })
+	slices.SortStableFunc(list, func(a, b api.AuditEntry) int { return b.Time.Compare(a.Time) })
 	return first(list, j.limit(100))
 }
 

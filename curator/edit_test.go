@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -128,7 +128,7 @@ func TestACuratorEditsAHostFileInTheBrowser(t *testing.T) {
 	p.Says("Saved " + w.hostFile("blog"))
 	p.Go(site.URL + "/#/main")
 	p.Says("the main file needs the role operate")
-	entries, err := audit.Read(w.Dir, audit.Filter{What: "edit/save"})
+	entries, err := access.ReadAudit(w.Dir, api.AuditFilter{What: "edit/save"})
 	if err != nil || len(entries) != 2 || entries[1].Who != "maria" || entries[1].Answer != nil ||
 		!strings.Contains(string(entries[1].Order), "news.example.toml") || strings.Contains(string(entries[1].Order), "min_delay") {
 		t.Errorf("the audit log has %+v, %v", entries, err)

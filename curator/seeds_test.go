@@ -9,7 +9,8 @@ import (
 	"testing/synctest"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 // TestSeedListsAreImportedThroughTheAPI plans, imports, exports and undoes a list.
@@ -43,7 +44,7 @@ func TestSeedListsAreImportedThroughTheAPI(t *testing.T) {
 		if status := w.Ask("POST", "/api/v1/seeds/undo", nil, nil); status != 400 {
 			t.Errorf("undoing it again: status %d, want 400", status)
 		}
-		entries, err := audit.Read(dir, audit.Filter{Limit: 10})
+		entries, err := access.ReadAudit(dir, api.AuditFilter{Limit: 10})
 		if err != nil || len(entries) != 4 || entries[0].What != "seeds/undo" || entries[3].What != "seeds/import" {
 			t.Errorf("the audit log has %+v, %v", entries, err)
 		}

@@ -31,7 +31,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
@@ -326,11 +325,11 @@ func TestDaemonRecordsTheUserOfTheSocket(t *testing.T) {
 	if _, err := c.Pause(t.Context(), api.Reason{Reason: "works"}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Audit(t.Context(), audit.Filter{}, 1)
+	got, err := c.Audit(t.Context(), api.AuditFilter{}, 1)
 	if err != nil || len(got.Entries) != 1 {
 		t.Fatalf("the audit log is %+v, %v", got, err)
 	}
-	if e := got.Entries[0]; e.Who != us.Username || e.Way != access.Socket || e.What != "pause" || e.Result != audit.Done {
+	if e := got.Entries[0]; e.Who != us.Username || e.Way != access.Socket || e.What != "pause" || e.Result != access.OrderDone {
 		t.Errorf("recorded %+v, want a pause by %s", e, us.Username)
 	}
 }

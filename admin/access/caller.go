@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net"
 	"strings"
-
-	"github.com/arcrawl/arcrawl/admin/audit"
 )
 
 // Ways in which a request comes.
@@ -40,7 +38,7 @@ func WithPeer(ctx context.Context, c net.Conn) context.Context {
 	if !ok {
 		return ctx
 	}
-	return context.WithValue(ctx, peerKey{}, audit.UserName(uid))
+	return context.WithValue(ctx, peerKey{}, UserName(uid))
 }
 
 // CallerOf returns the caller that [Guard] has put into the context of a request.

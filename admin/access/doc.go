@@ -1,4 +1,4 @@
-// Package access decides who may send which request to a running crawl.
+// Package access decides who may send which request to a running crawl, and keeps who changed what: see [AuditLog].
 //
 // # Callers
 //

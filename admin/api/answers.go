@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -393,7 +392,25 @@ type DateTrust struct {
 
 // Audit is a list of orders and other changes, newest first.
 type Audit struct {
-	Entries []audit.Entry `json:"entries" join:"entries"`
+	Entries []AuditEntry `json:"entries" join:"entries"`
+}
+
+// AuditEntry is one order or other change, and its result.
+type AuditEntry struct {
+	Time   time.Time       `json:"time"`
+	Who    string          `json:"who"`              // name of the user or of the token; "" if it is not known
+	Way    string          `json:"way"`              // "socket", "token", "session", "proxy", "node", "files" or "store"
+	What   string          `json:"what"`             // for example "pause" or "frontier/steer"
+	Order  json.RawMessage `json:"order,omitempty"`  // the body of the request
+	Result string          `json:"result"`           // "done", or the error
+	Answer json.RawMessage `json:"answer,omitempty"` // for example how many URIs were changed
+}
+
+// AuditFilter selects entries of the audit log. The zero value selects all.
+type AuditFilter struct {
+	Who, What string    // the whole name; "" matches all
+	Since     time.Time // the earliest time; zero matches all
+	Limit     int       // maximum number of entries; 0 has no limit
 }
 
 // Problem is the answer to a request that failed.

@@ -18,7 +18,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -272,7 +271,7 @@ func (c *Client) Acknowledge(ctx context.Context, o Acknowledge) (Acknowledged, 
 }
 
 // Audit returns who changed what, newest first. days is 0 for all.
-func (c *Client) Audit(ctx context.Context, f audit.Filter, days int) (Audit, error) {
+func (c *Client) Audit(ctx context.Context, f AuditFilter, days int) (Audit, error) {
 	q := url.Values{"who": {f.Who}, "what": {f.What}}
 	if days > 0 {
 		q.Set("days", strconv.Itoa(days))

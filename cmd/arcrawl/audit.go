@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 )
@@ -18,7 +18,7 @@ const defaultOrders = 50
 
 func newAudit() *cobra.Command {
 	var d cli.Daemon
-	var f audit.Filter
+	var f api.AuditFilter
 	var days int
 	cmd := &cobra.Command{
 		Use:   "audit",
@@ -42,7 +42,7 @@ The list is kept in audit.jsonl in the state folder. It is read from there if no
 				if days > 0 {
 					f.Since = time.Now().AddDate(0, 0, -days)
 				}
-				entries, err := audit.Read(c.Storage.State, f)
+				entries, err := access.ReadAudit(c.Storage.State, f)
 				return api.Audit{Entries: entries}, err
 			})
 			return cli.Print(&d, cmd.OutOrStdout(), answer, err, showAudit)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -29,9 +29,9 @@ func addToken(cmd *cobra.Command, at config.Admin, name string, role access.Role
 // recordFiles records a change of the tokens or users in the audit log, if the configuration says where that is.
 func recordFiles(path, what, name string) {
 	if c, err := config.StorageAt(path); err == nil {
-		_ = audit.New(c.State).Add(audit.Entry{
-			Time: time.Now(), Who: audit.CurrentUser(), Way: "files", What: what,
-			Order: []byte(fmt.Sprintf("%q", name)), Result: audit.Done,
+		_ = access.NewAuditLog(c.State).Add(api.AuditEntry{
+			Time: time.Now(), Who: access.CurrentUser(), Way: "files", What: what,
+			Order: []byte(fmt.Sprintf("%q", name)), Result: access.OrderDone,
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
@@ -57,7 +57,7 @@ func TestUsersAreManagedOnTheCommandLine(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Role != access.Read || !all[0].HasPassword() {
 		t.Errorf("the users are %+v, %v", all, err)
 	}
-	entries, err := audit.Read(filepath.Join(dir, "state"), audit.Filter{})
+	entries, err := access.ReadAudit(filepath.Join(dir, "state"), api.AuditFilter{})
 	if err != nil || len(entries) != 5 || entries[0].What != "user/remove" || string(entries[0].Order) != `"jan"` {
 		t.Errorf("the audit log has %+v, %v", entries, err)
 	}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -80,7 +80,7 @@ func openStopped(
 	if err != nil {
 		return stopped{}, nil, err
 	}
-	return stopped{f, now, audit.New(c.Storage.State)}, c, nil
+	return stopped{f, now, access.NewAuditLog(c.Storage.State)}, c, nil
 }
 
 // Stopped is the store of a daemon that does not run, for an order of a wing.
@@ -109,12 +109,12 @@ func (running) Close() error { return nil }
 type stopped struct {
 	f   *frontier.Frontier
 	now func() time.Time
-	log *audit.Log
+	log *access.AuditLog
 }
 
 // record writes an order and its result to the audit log. A failure does not prevent the order.
 func (s stopped) record(what string, order, answer any, failed error) {
-	e := audit.Entry{Time: s.now(), Who: audit.CurrentUser(), Way: "store", What: what, Result: audit.Done}
+	e := api.AuditEntry{Time: s.now(), Who: access.CurrentUser(), Way: "store", What: what, Result: access.OrderDone}
 	if failed != nil {
 		e.Result = failed.Error()
 	}

@@ -1,8 +1,4 @@
-// Package audit keeps a log of who changed what in a crawl: a file with one JSON object on each line.
-//
-// The log is in the state folder. The daemon and commands that work on a stopped crawl append to it. A full file is
-// renamed, and the oldest files are removed, so that the log takes at most about 100 MB.
-package audit
+package access
 
 import (
 	"bufio"
@@ -16,46 +12,39 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// Entry is one order or other change, and its result.
-type Entry struct {
-	Time   time.Time       `json:"time"`
-	Who    string          `json:"who"`              // name of the user or of the token; "" if it is not known
-	Way    string          `json:"way"`              // "socket", "token", "session", "proxy", "node", "files" or "store"
-	What   string          `json:"what"`             // for example "pause" or "frontier/steer"
-	Order  json.RawMessage `json:"order,omitempty"`  // the body of the request
-	Result string          `json:"result"`           // "done", or the error
-	Answer json.RawMessage `json:"answer,omitempty"` // for example how many URIs were changed
-}
-
-// Done is the result of an order that was carried out.
-const Done = "done"
+// OrderDone is the result of an order that was carried out.
+const OrderDone = "done"
 
 const (
-	fileName = "audit.jsonl"
-	maxSize  = 10 << 20 // bytes of a file
-	maxFiles = 10
+	auditName = "audit.jsonl"
+	maxAudit  = 10 << 20 // bytes of a file
+	maxAudits = 10       // files
 
 	// maxPart is the maximum size of an order or answer in bytes. A longer one is stored as text and cut.
 	maxPart = 2 << 10
-	// maxLine is longer than the longest line.
-	maxLine = 64 << 10
+	// maxAuditLine is longer than the longest line.
+	maxAuditLine = 64 << 10
 )
 
-// Log appends entries to the files in a folder. It is safe for concurrent use.
-type Log struct {
+// AuditLog keeps who changed what in a crawl: files with one JSON object on each line, in the state folder. The daemon
+// and commands that work on a stopped crawl append to them. A full file is renamed, and the oldest files are removed, so
+// that the log takes at most about 100 MB. It is safe for concurrent use.
+type AuditLog struct {
 	dir     string // "" stores nothing
 	maxSize int64
 
 	mu sync.Mutex // held while a file is written
 }
 
-// New returns the log in a folder. It opens files only while it writes.
-func New(dir string) *Log { return &Log{dir: dir, maxSize: maxSize} }
+// NewAuditLog returns the log in a folder. It opens files only while it writes.
+func NewAuditLog(dir string) *AuditLog { return &AuditLog{dir: dir, maxSize: maxAudit} }
 
 // Add appends an entry.
-func (l *Log) Add(e Entry) error {
+func (l *AuditLog) Add(e api.AuditEntry) error {
 	if l.dir == "" {
 		return nil
 	}
@@ -69,7 +58,7 @@ func (l *Log) Add(e Entry) error {
 	if err := l.rotate(e.Time); err != nil {
 		return fmt.Errorf("rotate the audit log: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(l.dir, fileName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o640)
+	f, err := os.OpenFile(filepath.Join(l.dir, auditName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o640)
 	if err != nil {
 		return fmt.Errorf("append to the audit log: %w", err)
 	}
@@ -96,8 +85,8 @@ func part(text json.RawMessage) json.RawMessage {
 }
 
 // rotate renames a full file and removes the oldest ones. Names of old files contain the time and sort by age.
-func (l *Log) rotate(now time.Time) error {
-	path := filepath.Join(l.dir, fileName)
+func (l *AuditLog) rotate(now time.Time) error {
+	path := filepath.Join(l.dir, auditName)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() < l.maxSize {
 		return nil
@@ -109,8 +98,8 @@ func (l *Log) rotate(now time.Time) error {
 	if err := os.Rename(path, old); err != nil {
 		return err
 	}
-	files := oldFiles(l.dir)
-	for _, f := range files[:max(0, len(files)-(maxFiles-1))] {
+	files := oldAudits(l.dir)
+	for _, f := range files[:max(0, len(files)-(maxAudits-1))] {
 		if err := os.Remove(f); err != nil {
 			return err
 		}
@@ -118,31 +107,25 @@ func (l *Log) rotate(now time.Time) error {
 	return nil
 }
 
-// oldFiles returns the renamed files, oldest first.
-func oldFiles(dir string) []string {
+// oldAudits returns the renamed files of the audit log, oldest first.
+func oldAudits(dir string) []string {
 	files, _ := filepath.Glob(filepath.Join(dir, "audit-*.jsonl")) // the pattern is valid
 	slices.Sort(files)
 	return files
 }
 
-// Filter selects entries. The zero value selects all.
-type Filter struct {
-	Who, What string    // the whole name; "" matches all
-	Since     time.Time // the earliest time; zero matches all
-	Limit     int       // maximum number of entries; 0 has no limit
-}
-
-func (f Filter) selects(e Entry) bool {
+// selects reports whether a filter selects an entry.
+func selects(f api.AuditFilter, e api.AuditEntry) bool {
 	return (f.Who == "" || f.Who == e.Who) && (f.What == "" || f.What == e.What) && !e.Time.Before(f.Since)
 }
 
-// Read returns the selected entries in a folder, newest first. It skips damaged lines.
-func Read(dir string, f Filter) ([]Entry, error) {
-	files := append(oldFiles(dir), filepath.Join(dir, fileName))
+// ReadAudit returns the selected entries in a folder, newest first. It skips damaged lines.
+func ReadAudit(dir string, f api.AuditFilter) ([]api.AuditEntry, error) {
+	files := append(oldAudits(dir), filepath.Join(dir, auditName))
 	slices.Reverse(files)
-	out := []Entry{}
+	out := []api.AuditEntry{}
 	for _, file := range files {
-		entries, err := readFile(file, f)
+		entries, err := readAudit(file, f)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return out, fmt.Errorf("read the audit log: %w", err)
 		}
@@ -155,18 +138,18 @@ func Read(dir string, f Filter) ([]Entry, error) {
 	return out, nil
 }
 
-// readFile returns the selected entries of a file, oldest first.
-func readFile(path string, f Filter) ([]Entry, error) {
+// readAudit returns the selected entries of a file, oldest first.
+func readAudit(path string, f api.AuditFilter) ([]api.AuditEntry, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	var out []Entry
+	var out []api.AuditEntry
 	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, maxLine)
+	lines.Buffer(nil, maxAuditLine)
 	for lines.Scan() {
-		var e Entry
-		if json.Unmarshal(lines.Bytes(), &e) == nil && f.selects(e) {
+		var e api.AuditEntry
+		if json.Unmarshal(lines.Bytes(), &e) == nil && selects(f, e) {
 			out = append(out, e)
 		}
 		if f.Limit > 0 && len(out) > 2*f.Limit { // keeps memory bounded

@@ -1,4 +1,4 @@
-package audit
+package access
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
@@ -18,25 +19,25 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 func TestAuditLogIsReadNewestFirst(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := New(dir)
+	l := NewAuditLog(dir)
 	l.maxSize = 400
 	for i := range 40 {
-		e := Entry{
+		e := api.AuditEntry{
 			Time: noon.Add(time.Duration(i) * time.Hour), Who: []string{"maria", "jan"}[i%2], Way: "socket", What: "pause",
-			Order: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i)), Result: Done,
+			Order: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i)), Result: OrderDone,
 		}
 		archivetest.Must(t, l.Add(e))
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "audit*.jsonl"))
-	if err != nil || len(files) != maxFiles {
-		t.Errorf("%d files, %v; want %d", len(files), err, maxFiles)
+	if err != nil || len(files) != maxAudits {
+		t.Errorf("%d files, %v; want %d", len(files), err, maxAudits)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, fileName), os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(dir, auditName), os.O_APPEND|os.O_WRONLY, 0)
 	archivetest.Must(t, err)
 	if _, err := f.WriteString("{\"time\":\"2026"); err != nil || f.Close() != nil {
 		t.Fatal(err)
 	}
-	all, err := Read(dir, Filter{})
+	all, err := ReadAudit(dir, api.AuditFilter{})
 	if err != nil || len(all) < 20 || !all[0].Time.Equal(noon.Add(39*time.Hour)) || string(all[0].Order) != `{"n":39}` {
 		t.Fatalf("read %d entries, %v", len(all), err)
 	}
@@ -45,7 +46,7 @@ func TestAuditLogIsReadNewestFirst(t *testing.T) {
 			t.Fatalf("entry %d of %s comes before one of %s", i, all[i].Time, all[i+1].Time)
 		}
 	}
-	some, err := Read(dir, Filter{Who: "jan", Since: noon.Add(30 * time.Hour), Limit: 3})
+	some, err := ReadAudit(dir, api.AuditFilter{Who: "jan", Since: noon.Add(30 * time.Hour), Limit: 3})
 	if err != nil || len(some) != 3 || some[0].Who != "jan" || some[2].Time.Before(noon.Add(30*time.Hour)) {
 		t.Errorf("the selection is %+v, %v", some, err)
 	}
@@ -55,11 +56,11 @@ func TestAuditLogIsReadNewestFirst(t *testing.T) {
 func TestLongOrdersAreCut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := New(dir)
+	l := NewAuditLog(dir)
 	for _, order := range []string{`{"uris":["` + strings.Repeat("ä", 1<<19) + `"]}`, "\xff{", "{}"} {
-		archivetest.Must(t, l.Add(Entry{Time: noon, What: "seeds", Order: json.RawMessage(order), Result: Done}))
+		archivetest.Must(t, l.Add(api.AuditEntry{Time: noon, What: "seeds", Order: json.RawMessage(order), Result: OrderDone}))
 	}
-	all, err := Read(dir, Filter{})
+	all, err := ReadAudit(dir, api.AuditFilter{})
 	if err != nil || len(all) != 3 || len(all[2].Order) > 2*maxPart || !strings.HasPrefix(string(all[2].Order), `"{\"uris\"`) ||
 		string(all[1].Order) != `"{"` || all[0].Order != nil {
 		t.Errorf("read %d entries, %v", len(all), err)
