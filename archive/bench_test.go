@@ -22,7 +22,6 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
-	"github.com/arcrawl/arcrawl/internal/parallel"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -86,7 +85,7 @@ func processorTime(b *testing.B) time.Duration {
 
 // bareGzip runs the gzip reader alone, on all processors. The other benchmarks are compared with it.
 func bareGzip(files []warc.File) error {
-	return parallel.Each(context.Background(), len(files), func(_ context.Context, i int) error {
+	return warc.ForEach(context.Background(), len(files), func(_ context.Context, i int) error {
 		f, err := os.Open(files[i].Path)
 		if err != nil {
 			return err

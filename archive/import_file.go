@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/internal/parallel"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -63,7 +62,7 @@ func (im *importing) all(ctx context.Context, tasks []importTask) error {
 		}
 		return named(i, f.finish())
 	}
-	return parallel.InTurn(ctx, len(tasks), produce, take, finish)
+	return warc.InTurn(ctx, len(tasks), produce, take, finish)
 }
 
 // read reads one file and sends the results. It does not change the index.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
 // reference is a header that names another record.
@@ -365,7 +364,7 @@ func (v *verification) addNewer(ctx context.Context, paths []string, res *resolv
 		last[f.File] = max(last[f.File], f.Offset+1)
 	}
 	work := func(ctx context.Context, i int) error { return results[i].run(ctx, nil) }
-	return parallel.Each(ctx, len(again), work, func(i int) error {
+	return warc.ForEach(ctx, len(again), work, func(i int) error {
 		for _, f := range results[i].facts {
 			if f.Offset >= last[f.File] {
 				v.facts = append(v.facts, f)

@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
 // VerifyOptions say what belongs to an archive in addition to the files that are verified.
@@ -77,7 +76,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions, report func(wa
 		defer func() { results[i] = nil }()
 		return v.add(results[i])
 	}
-	if err := parallel.Each(ctx, len(files), work, finish); err != nil {
+	if err := warc.ForEach(ctx, len(files), work, finish); err != nil {
 		return v.sum, err
 	}
 	return v.sum, v.resolve(ctx, slices.Concat(paths, o.Known), files)

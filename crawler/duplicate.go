@@ -12,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -114,7 +113,9 @@ func thinned(v *aspects.Visit, s dedup.Policy, a aspects.Kept) aspects.Kept {
 }
 
 // mediaType returns the media type of a visit, without parameters.
-func mediaType(v *aspects.Visit) string { return mediatype.Of(v.Capture.Header.Get("Content-Type")) }
+func mediaType(v *aspects.Visit) string {
+	return digest.MediaType(v.Capture.Header.Get("Content-Type"))
+}
 
 // dedupChange returns what the dedup index must store together with the settlement; nil = nothing. A record that
 // refers to another is counted at once, in memory.
@@ -158,7 +159,7 @@ func storedDigest(c *fetch.Capture) digest.Digest {
 // length and validators: what follows the cut is not known.
 func payloadKey(c *fetch.Capture, prerequisite bool, series string) dedup.Key {
 	k := dedup.Key{
-		Payload: payloadDigest(c), Status: c.Status, MIME: mediatype.Of(c.Header.Get("Content-Type")),
+		Payload: payloadDigest(c), Status: c.Status, MIME: digest.MediaType(c.Header.Get("Content-Type")),
 		Prerequisite: prerequisite, Strong: c.SHA256.Half(), Series: series,
 	}
 	if !c.Complete {

@@ -26,7 +26,6 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
@@ -223,7 +222,7 @@ func importOriginals(t *testing.T, index *dedup.Index, files []string) (n int) {
 			date, err := time.Parse(time.RFC3339Nano, r.Header.Get("WARC-Date"))
 			must(t, err)
 			key := dedup.Key{
-				Payload: sha1.Sum(body), Status: head.StatusCode, MIME: mediatype.Of(head.Header.Get("Content-Type")),
+				Payload: sha1.Sum(body), Status: head.StatusCode, MIME: digest.MediaType(head.Header.Get("Content-Type")),
 			}
 			o := digest.Origin{
 				RecordID: strings.Trim(r.ID(), "<>"), URI: r.Target(), Date: date, Payload: key.Payload,

@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -90,7 +90,7 @@ func indexEntry(k crawler.Captured) index.Entry {
 	o := k.Record
 	e := index.Entry{
 		Key: uri.ReplayKey(o.URI), Timestamp: o.Date.UTC().Format("20060102150405"),
-		URL: o.URI, MIME: mediatype.Of(k.ContentType), Digest: o.Payload.String(),
+		URL: o.URI, MIME: digest.MediaType(k.ContentType), Digest: o.Payload.String(),
 		Length: o.Length, Offset: o.Offset, Filename: o.File,
 	}
 	if k.Status > 0 {

@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
-
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
 // Spec says which parts of a content are compared. The zero value compares whole contents.
@@ -175,7 +173,7 @@ func (r *Rules) scrub(ctx context.Context, content []byte, contentType string) (
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	isHTML := mediatype.IsHTML(contentType)
+	isHTML := IsHTML(contentType)
 	switch {
 	case !isHTML || len(r.selectors.compounds) == 0 && !r.spec.Text:
 		if r.spec.Text && !isHTML {

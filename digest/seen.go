@@ -13,8 +13,6 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
 // Sight holds digests of what a reader sees of an HTML page: its text, and the addresses of its pictures and links.
@@ -37,7 +35,7 @@ const maxInScripts = 8
 // Seen returns the digests of what a reader sees of a content, after the regular expressions and selectors of r. It
 // ignores Types and Text. There are none if the rules take too long, or the content is longer than MaxSize.
 func (r *Rules) Seen(ctx context.Context, content io.Reader, contentType string) (Sight, error) {
-	if !mediatype.IsHTML(contentType) {
+	if !IsHTML(contentType) {
 		return Sight{}, nil
 	}
 	body, ok, err := r.read(content)

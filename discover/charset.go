@@ -2,14 +2,13 @@ package discover
 
 import (
 	"bytes"
+	"mime"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
-
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
 // decodeHTML returns the document in UTF-8. It also returns the encoding that the document was in, if queries are
@@ -31,7 +30,7 @@ func decodeHTML(body []byte, contentType string) ([]byte, encoding.Encoding) {
 func decodeCSS(body []byte, contentType string) []byte {
 	const rule = `@charset "`
 	name := "utf-8"
-	if declared := mediatype.Charset(contentType); declared != "" {
+	if declared := Charset(contentType); declared != "" {
 		name = declared
 	} else if bytes.HasPrefix(body, []byte(rule)) {
 		declared, _, _ := bytes.Cut(body[len(rule):min(len(body), 1024)], []byte{'"'})
@@ -47,6 +46,16 @@ func decodeCSS(body []byte, contentType string) []byte {
 	}
 	decoded, _ := decode(body, name)
 	return decoded
+}
+
+// Charset returns the charset parameter of a Content-Type as it is written there. It is empty if there is no such
+// parameter or if any parameter is faulty.
+func Charset(contentType string) string {
+	_, params, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return ""
+	}
+	return params["charset"]
 }
 
 // decode returns body in UTF-8, and the encoding from which it was decoded, nil for Unicode encodings. If the encoding

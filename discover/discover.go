@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -142,7 +142,7 @@ func formOf(contentType string) form {
 	if media, _, _ := strings.Cut(contentType, ";"); strings.TrimSpace(media) == "" {
 		return formUnknown
 	}
-	switch mediatype.Of(contentType) {
+	switch digest.MediaType(contentType) {
 	case "text/html":
 		return formHTML
 	case "application/xhtml+xml", "application/vnd.wap.xhtml+xml", "image/svg+xml":

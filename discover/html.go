@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -266,7 +266,7 @@ func hopWithoutRel(attrs []attribute) uri.Hop {
 
 // isFeed reports whether a link with this rel and type is a feed of its page, by the rules of feed readers.
 func isFeed(rel, kind []byte) bool {
-	switch mediatype.Of(string(kind)) {
+	switch digest.MediaType(string(kind)) {
 	case "application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml":
 	default:
 		return false

@@ -63,6 +63,9 @@ type Capture struct {
 	undecoded error // why there is no content
 }
 
+// IsHTML reports whether the header says that the content is HTML or XHTML.
+func (c *Capture) IsHTML() bool { return digest.IsHTML(c.Header.Get("Content-Type")) }
+
 // Block returns a reader of the exact bytes of the response: head and body as received. It is empty without a response.
 func (c *Capture) Block() io.ReadSeeker {
 	return io.NewSectionReader(c.spool, 0, c.BlockSize)

@@ -30,7 +30,6 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/render/chromium"
 	"github.com/arcrawl/arcrawl/uri"
@@ -199,7 +198,7 @@ func (l *Pool) offer(r crawler.Report) {
 	all := c.For(about)
 	s := all.Render
 	changed := r.Verdict.First || r.Verdict.State == evaluators.Changed
-	if !s.On || !mediatype.IsHTML(r.Type) && (r.Status == http.StatusOK || r.Type != "") {
+	if !s.On || !digest.IsHTML(r.Type) && (r.Status == http.StatusOK || r.Type != "") {
 		return
 	}
 	facts, _ := r.Rendered.(*Facts)
@@ -325,7 +324,7 @@ func (l *Pool) renderPage(ctx context.Context, b Browser, pg page) error {
 	case !known:
 		return errors.New("it is not known any more")
 	}
-	if !mediatype.IsHTML(record.ContentType) {
+	if !digest.IsHTML(record.ContentType) {
 		return nil // the answer that confirmed it did not say so
 	}
 	v := &view{l: l, page: pg, record: record, config: l.p.Config.Current(), asked: map[uri.URI]*asked{}}

@@ -30,9 +30,9 @@ const (
 	maxAuditLine = 64 << 10
 )
 
-// AuditLog keeps who changed what in a crawl: files with one JSON object on each line, in the state folder. The daemon
-// and commands that work on a stopped crawl append to them. A full file is renamed, and the oldest files are removed, so
-// that the log takes at most about 100 MB. It is safe for concurrent use.
+// AuditLog keeps who changed what in a crawl: files in the state folder, with one JSON object on each line. The daemon
+// and commands that work on a stopped crawl append to them. A full file is renamed, and the oldest files are removed,
+// so that the log takes at most about 100 MB. It is safe for concurrent use.
 type AuditLog struct {
 	dir     string // "" stores nothing
 	maxSize int64

@@ -13,9 +13,9 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -176,7 +176,7 @@ func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 		}
 		into(s.paths, path).add(x, now)
 	}
-	media := mediatype.Of(x.ContentType)
+	media := digest.MediaType(x.ContentType)
 	switch _, known := s.types[media]; {
 	case media == "":
 		media = "unknown"

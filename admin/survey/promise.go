@@ -9,10 +9,10 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -85,7 +85,7 @@ func (a *targets) find(about config.About, e evaluators.WaitEvaluator, leading b
 	if !ok {
 		return &target{none: true}
 	}
-	media := cmp.Or(mediatype.Of(about.ContentType), "no type")
+	media := cmp.Or(digest.MediaType(about.ContentType), "no type")
 	if where := a.config.WaitRefinements(about); where != "" {
 		media += " where " + where
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
 // What is compared.
@@ -107,7 +106,7 @@ func (p Pair) Compare(ctx context.Context, what string, rules *digest.Rules) (Co
 			}
 			out.Problem = fmt.Sprintf(
 				says,
-				e.Date().Format(time.DateTime), mediatype.Of(both[i].mime))
+				e.Date().Format(time.DateTime), digest.MediaType(both[i].mime))
 			return out, nil
 		}
 	}
@@ -156,7 +155,7 @@ func isText(v version) bool {
 
 // namesText reports whether the media type of a version is a text, or is missing.
 func namesText(v version) bool {
-	mime := mediatype.Of(v.mime)
+	mime := digest.MediaType(v.mime)
 	return strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "xml") || strings.HasSuffix(mime, "json") ||
 		strings.HasSuffix(mime, "javascript") || mime == ""
 }
@@ -199,7 +198,7 @@ func (c *comparison) lines(ctx context.Context, v version, what string, rules *d
 	}
 	c.out.Hidden += len(marks)
 	var lines []line
-	if what == Text && mediatype.IsHTML(v.mime) {
+	if what == Text && digest.IsHTML(v.mime) {
 		lines = readerLines(text, marks)
 	} else {
 		lines = sourceLines(text, marks)

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
 // Mark is a part of a text that a scrubbing rule leaves out, from byte From up to byte To.
@@ -38,7 +37,7 @@ func Marks(
 		left, found = left.mark(matches, rule)
 		marks = append(marks, found...)
 	}
-	if mediatype.IsHTML(contentType) && len(spec.Selectors) > 0 {
+	if digest.IsHTML(contentType) && len(spec.Selectors) > 0 {
 		marks = append(marks, markElements(text, spec.Selectors)...)
 	}
 	return text, ordered(marks), nil

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
 // each calls do with each line that begins with a prefix and counts.
@@ -66,7 +65,7 @@ func eachCapture[T any](
 	}
 	portions := slices.Collect(slices.Chunk(all, portion))
 	results := make([][]T, len(portions))
-	return parallel.Each(context.Background(), len(portions), func(_ context.Context, i int) error {
+	return warc.ForEach(context.Background(), len(portions), func(_ context.Context, i int) error {
 		for _, c := range portions[i] {
 			result, err := work(c)
 			if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
 // Survey holds the captures of a set of files and their references. It needs about 80 bytes of memory for each capture,
@@ -62,7 +61,7 @@ func New(
 		perFile[i] = nil
 		return found[i].Report(report)
 	}
-	if err := parallel.Each(ctx, len(files), work, finish); err != nil {
+	if err := warc.ForEach(ctx, len(files), work, finish); err != nil {
 		return s, err
 	}
 	s.sort()

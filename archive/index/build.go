@@ -17,8 +17,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/fileio"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
-	"github.com/arcrawl/arcrawl/internal/parallel"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -92,7 +90,7 @@ func build(
 		found[i] = nil
 		return err
 	}
-	if err := parallel.Each(ctx, len(files), work, finish); err != nil {
+	if err := warc.ForEach(ctx, len(files), work, finish); err != nil {
 		return sum, err
 	}
 	var err error
@@ -151,7 +149,7 @@ func entryOf(rec *warc.Record, filename string, in *bufio.Reader) (_ Entry, ok b
 			body, _ = head.Payload(in)
 		}
 	} else if kind != "revisit" {
-		e.MIME = mediatype.Of(h.Get("Content-Type"))
+		e.MIME = h.MIME()
 	}
 	if kind == "revisit" {
 		e.MIME = RevisitMIME

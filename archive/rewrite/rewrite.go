@@ -20,7 +20,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
 // Options say how to make new files.
@@ -292,7 +291,7 @@ func (p *plan) prove(ctx context.Context) error {
 		p.payloads[list[i]] = results[i]
 		return nil
 	}
-	return parallel.Each(ctx, len(list), work, finish)
+	return warc.ForEach(ctx, len(list), work, finish)
 }
 
 // drop removes the changes whose original is damaged. Revisits that would refer to the new response are copied
@@ -356,7 +355,7 @@ func (p *plan) write(ctx context.Context, sum *Summary, report func(warc.Finding
 		sum.Bytes += w.sum.Bytes
 		return errors.Join(errs...)
 	}
-	return parallel.Each(ctx, len(list), work, finish)
+	return warc.ForEach(ctx, len(list), work, finish)
 }
 
 // maxShown is the maximum number of hosts or prefixes of a selection that a record names.

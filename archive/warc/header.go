@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 // MaxHeader is the maximum size of a record header, in bytes. Heritrix and arcrawl stay below 10 KiB. A header that
@@ -52,6 +54,10 @@ func (h Header) Target() string { return TrimID(h.Get("WARC-Target-URI")) }
 
 // Type returns WARC-Type.
 func (h Header) Type() string { return h.Get("WARC-Type") }
+
+// MIME returns the media type of the block in lower case, without parameters. It is empty if there is none that can be
+// read.
+func (h Header) MIME() string { return digest.MediaType(h.Get("Content-Type")) }
 
 // Date returns WARC-Date. It is the zero time if the header cannot be read.
 func (h Header) Date() time.Time {

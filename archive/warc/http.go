@@ -20,7 +20,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 // maxHead is the maximum size of an HTTP head that is read, in bytes: the largest value of arcrawl's fetch.max_head.
@@ -49,7 +49,7 @@ func (h Head) Header() http.Header {
 // MIME returns the media type in lower case, without parameters. It is empty if there is none that can be read.
 func (h Head) MIME() string {
 	for first := range h.values("content-type") {
-		return mediatype.Of(first)
+		return digest.MediaType(first)
 	}
 	return ""
 }

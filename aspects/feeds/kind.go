@@ -15,8 +15,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
 // Kind is a kind of source. The numbers are stored; new ones are only appended.
@@ -60,8 +60,8 @@ func kindOf(contentType string, head []byte, awaited bool) Kind {
 	case len(head) == 0:
 		return None
 	case head[0] == '{':
-		isFeed := bytes.Contains(head, []byte("jsonfeed.org/version")) || mediatype.Of(contentType) == "application/feed+json"
-		if isFeed {
+		named := digest.MediaType(contentType) == "application/feed+json"
+		if named || bytes.Contains(head, []byte("jsonfeed.org/version")) {
 			return Feed
 		}
 		return None
@@ -157,7 +157,7 @@ func encodingOf(head []byte, contentType string) encoding.Encoding {
 	case bytes.HasPrefix(head, []byte("\xFF\xFE")), bytes.HasPrefix(head, []byte("<\x00?\x00")):
 		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
 	}
-	name := mediatype.Charset(contentType)
+	name := discover.Charset(contentType)
 	if name == "" {
 		if m := xmlEncoding.FindSubmatch(head); m != nil {
 			name = string(m[1])

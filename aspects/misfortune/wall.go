@@ -12,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -23,7 +22,7 @@ func Detect(got *fetch.Capture, s Options) (kind string, err error) {
 		return "", nil
 	}
 	answer := evaluators.Answer{Status: got.Status, Header: got.Header}
-	if mediatype.IsHTML(got.Header.Get("Content-Type")) {
+	if got.IsHTML() {
 		if answer.Content, err = got.Beginning(evaluators.BlockReads); err != nil {
 			return "", err
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -83,7 +82,7 @@ func (f *Fetches) keep(u uri.URI, c *fetch.Capture, o *Options) {
 // versionOf returns the content of a page for which rules may be found.
 func (f *Fetches) versionOf(c *fetch.Capture, o *Options) (v Version, ok bool) {
 	v = Version{Date: c.Started, MIME: c.Header.Get("Content-Type")}
-	if f.Finder == nil || o.Seen == nil || !mediatype.IsHTML(v.MIME) {
+	if f.Finder == nil || o.Seen == nil || !digest.IsHTML(v.MIME) {
 		return v, false
 	}
 	content, err := contentOf(c)

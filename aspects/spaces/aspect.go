@@ -17,7 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -91,7 +90,7 @@ func refuse(wait time.Duration, kind string) aspects.Admission {
 // Judge fails a visit whose changed answer is the page with which the host says "not found".
 func (a *Aspect) Judge(_ context.Context, v *aspects.Visit) (done bool, err error) {
 	judged := v.Verdict.State == evaluators.Changed && !v.IsRobots && v.Block == ""
-	if !judged || !a.Options(v).Detect || v.Capture.Status != http.StatusOK || !isHTML(v.Capture) {
+	if !judged || !a.Options(v).Detect || v.Capture.Status != http.StatusOK || !v.Capture.IsHTML() {
 		return false, nil
 	}
 	shared, err := a.Store.IsNotFound(v.URI().Host(), v.Capture.PayloadDigest)
@@ -139,7 +138,7 @@ func (a *Aspect) observe(v *aspects.Visit) error {
 	}
 	g := &Page{
 		URI: v.URI(), Via: uri.FromCanonical(v.Record().Via), Hops: v.Record().Hops, First: v.Verdict.First,
-		HTML: isHTML(got), Now: v.Finished,
+		HTML: got.IsHTML(), Now: v.Finished,
 	}
 	a.addLinks(g, page.Links)
 	hasID := g.HTML && HasID(g.URI.RequestTarget())
@@ -191,8 +190,6 @@ func readBeginning(got *fetch.Capture) ([]byte, error) {
 	}
 	return text, err
 }
-
-func isHTML(c *fetch.Capture) bool { return mediatype.IsHTML(c.Header.Get("Content-Type")) }
 
 // removeTrapped removes the candidates that are part of a trap. The first ones of each trap stay, with a long wait. The
 // candidates that are left when the work of a page is done stay too, because [Aspect.Admit] judges each when it is due.
@@ -291,7 +288,7 @@ func (a *Aspect) Learn(v *aspects.Visit) error {
 
 // learnSharedAnswer records that a new page is, byte for byte, the page of another URI of the host.
 func (a *Aspect) learnSharedAnswer(v *aspects.Visit) ([]Trap, error) {
-	isPage := !v.Failed && !v.IsRobots && v.Capture.Status == http.StatusOK && isHTML(v.Capture)
+	isPage := !v.Failed && !v.IsRobots && v.Capture.Status == http.StatusOK && v.Capture.IsHTML()
 	if !isPage || !v.Capture.Complete || !v.Verdict.First || v.Kept.Keeping != aspects.KeptRevisit {
 		return nil, nil
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -78,7 +77,7 @@ const titleBytes = 256 << 10
 // because a rebuild must not take as long as reading the whole archive. A page that cannot be read has no title: the
 // crawl notes it when the page changes.
 func titleOf(l *index.Library, c index.Capture, header http.Header, u uri.URI) string {
-	if t := header.Get("Content-Type"); t != "" && !mediatype.IsHTML(t) {
+	if t := header.Get("Content-Type"); t != "" && !digest.IsHTML(t) {
 		return ""
 	}
 	payload, err := l.Unchecked(c)

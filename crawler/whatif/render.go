@@ -18,7 +18,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -99,7 +98,7 @@ var errNoPage = errors.New("the answer is no page that a browser could show")
 
 // keep keeps the page. The error says why it cannot be rendered.
 func (g *stage) keep(got *fetch.Capture) (err error) {
-	if got.Status != http.StatusOK || !got.Complete || !mediatype.IsHTML(got.Header.Get("Content-Type")) {
+	if got.Status != http.StatusOK || !got.Complete || !got.IsHTML() {
 		return errNoPage
 	}
 	g.main, err = answerOf(got)

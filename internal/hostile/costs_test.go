@@ -20,7 +20,6 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/smalldisk"
 	"github.com/arcrawl/arcrawl/uri"
@@ -194,7 +193,7 @@ var parsers = []struct {
 		of("agents", "", "User-agent: a\n"), of("one line", "Disallow:", " "), of("percents", "User-agent: *\nAllow: /", "%"),
 		of("returns", "", "\r"), of("delays", "User-agent: *\n", "Crawl-delay: 1\n"), of("sitemaps", "", "Sitemap: /a\n"),
 	}},
-	{"media type", func(s string) { mediatype.Of(s); mediatype.Charset(s) }, []shape{
+	{"media type", func(s string) { digest.MediaType(s); discover.Charset(s) }, []shape{
 		of("parameters", "text/html", ";a=b"), of("pieces", "text/html", ";a*0=b"), of("quotes", "text/html;a=\"", `\"`),
 		of("spaces", "text/html;", " "), of("slashes", "", "/"),
 	}},

@@ -2,6 +2,5 @@ package house_test
 
 // basics are the packages of internal/ that every room may use. They know no room.
 var basics = []string{
-	"internal/fileio", "internal/human", "internal/mediatype", "internal/panics",
-	"internal/parallel",
+	"internal/fileio", "internal/human", "internal/panics",
 }

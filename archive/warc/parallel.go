@@ -1,6 +1,4 @@
-// Package parallel runs a function for many items on all processors, and delivers the results in a fixed order. No
-// goroutine outlives the call that started it.
-package parallel
+package warc
 
 import (
 	"context"
@@ -9,10 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// Each calls work for each index below n, on all processors, and waits for all calls. It calls finish with each index
-// in order, from one goroutine at a time, as soon as work has returned for this and all earlier indexes. The first
-// error, or the end of ctx, ends the work and is returned.
-func Each(ctx context.Context, n int, work func(ctx context.Context, i int) error, finish func(i int) error) error {
+// ForEach calls work for each index below n, on all processors, and waits for all calls. It calls finish with each
+// index in order, from one goroutine at a time, as soon as work has returned for this and all earlier indexes. The
+// first error, or the end of ctx, ends the work and is returned. So the files of an archive are read in parallel, and
+// what is said of them has a fixed order.
+func ForEach(ctx context.Context, n int, work func(ctx context.Context, i int) error, finish func(i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
