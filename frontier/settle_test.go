@@ -407,9 +407,16 @@ func TestAlsoWriteIsPartOfTheSettlement(t *testing.T) {
 	_, err = w.Settle(full, o)
 	w.wantErr(err, frontier.ErrFull)
 	w.wantErr(w.Release(full, day), frontier.ErrStale)
+	tries := 0
+	o = visited(c, day, time.Hour)
+	o.AlsoWrite = func(*badger.Txn) error { tries++; return badger.ErrConflict }
+	_, err = w.Settle(c, o)
+	if w.wantErr(err, badger.ErrConflict); tries != 101 {
+		t.Errorf("with conflicts without end a settlement was tried %d times, want 101", tries)
+	}
+	tries = 0
 	o = visited(c, day, time.Hour)
 	o.Address = netip.MustParseAddr("::ffff:192.0.2.1")
-	tries := 0
 	o.AlsoWrite = func(txn *badger.Txn) error { // the first three times another transaction changes a key that it has read
 		if _, err := txn.Get([]byte("z2")); err != nil && !errors.Is(err, badger.ErrKeyNotFound) {
 			return err
