@@ -66,10 +66,10 @@ func answerRules() map[string]ruleOfAnswer {
 		"headers":  parts(joinHeaders),
 		"series":   parts(addSeries),
 		"days": parts(func(_ *joining, all []api.DayReport, _ []int) (api.DayReport, error) {
-			return joinDays(all), nil
+			return survey.JoinDays(all), nil
 		}),
 		"overdue": parts(func(j *joining, all []api.Overdue, _ []int) (api.Overdue, error) {
-			return joinBacklogs(all, j.limit(100))
+			return survey.JoinOverdue(all, j.limit(100))
 		}),
 	}
 }
@@ -355,7 +355,7 @@ func joinToday(_ *joining, all []api.DayRow, _ []int) api.DayRow {
 	for i, row := range all {
 		reports[i].All = row
 	}
-	return joinDays(reports).All
+	return survey.JoinDays(reports).All
 }
 
 // joinPackages joins packages, newest first. Their links name the shards.

@@ -33,11 +33,11 @@ func SortPace(list []api.HostPace) {
 	})
 }
 
-// MaxDayHosts is the maximum number of hosts in a report.
-const MaxDayHosts = 1000
+// maxDayHosts is the maximum number of hosts in a report.
+const maxDayHosts = 1000
 
-// MaxDayRows is the maximum number of rows in a report.
-const MaxDayRows = 10_000
+// maxDayRows is the maximum number of rows in a report.
+const maxDayRows = 10_000
 
 // DayTally adds up days of hosts. Its zero value is empty.
 type DayTally struct {
@@ -57,7 +57,7 @@ func (t *DayTally) Add(host, day string, d evaluators.Day) {
 	d.Versions = max(d.Versions, float64(d.Seen))
 	t.days[day] = t.days[day].Plus(d.Captured())
 	t.hosts[host] = t.hosts[host].Plus(d)
-	if t.more = t.more || len(t.rows) >= MaxDayRows; !t.more && !t.brief {
+	if t.more = t.more || len(t.rows) >= maxDayRows; !t.more && !t.brief {
 		t.rows = append(t.rows, DayRow(day, host, d.Captured()))
 	}
 }
@@ -76,21 +76,21 @@ func (t *DayTally) Report() api.DayReport {
 		out.Hosts = append(out.Hosts, DayRow("", host, d.Captured()))
 	}
 	out.All = DayRow("", "", all)
-	SortSums(&out)
+	sortSums(&out)
 	if out.Rows == nil {
 		out.Rows = []api.DayRow{}
 	}
 	return out
 }
 
-// SortSums sorts the days of a report, and its hosts, of which only the first are kept.
-func SortSums(out *api.DayReport) {
+// sortSums sorts the days of a report, and its hosts, of which only the first are kept.
+func sortSums(out *api.DayReport) {
 	slices.SortFunc(out.Days, func(a, b api.DayRow) int { return cmp.Compare(a.Day, b.Day) })
 	slices.SortFunc(out.Hosts, func(a, b api.DayRow) int {
 		return cmp.Or(cmp.Compare(b.Versions-float64(b.Seen), a.Versions-float64(a.Seen)), cmp.Compare(a.Host, b.Host))
 	})
-	if len(out.Hosts) > MaxDayHosts {
-		out.Hosts, out.More = out.Hosts[:MaxDayHosts], true
+	if len(out.Hosts) > maxDayHosts {
+		out.Hosts, out.More = out.Hosts[:maxDayHosts], true
 	}
 }
 

@@ -1,6 +1,8 @@
 // Package survey reads the frontier as a whole and reports what waits, how long backlogs last, and which capture
 // targets the pace of each host can meet. It keeps the last survey, so that many requests can use one.
 //
+// Nodes of a cluster join the surveys of their parts with [JoinOverdue], and their days with [JoinDays].
+//
 // Other reports need no survey: the requests and versions of each host and day ([Days]), how reliable validators of
 // pages and dates of feeds have been ([Headers]), how hosts are shown to people, and which rule keeps a
 // URI out of the crawl ([WhyNot]).

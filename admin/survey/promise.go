@@ -181,7 +181,7 @@ func (r *Reader) short(s *survey, f config.Filter) []api.HostPace {
 		}
 	}
 	SortPace(out)
-	return out[:min(len(out), MaxDayHosts)]
+	return out[:min(len(out), maxDayHosts)]
 }
 
 // paces holds for each host how long a visit and the rest after it take together: an exponentially weighted mean. It is

@@ -1,4 +1,4 @@
-package cluster
+package survey
 
 import (
 	"cmp"
@@ -7,14 +7,13 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// joinBacklogs returns the overdue URIs of a whole crawl from the answers of its parts, which have the classes of
-// [survey.Query].Late.
-func joinBacklogs(parts []api.Overdue, limit int) (out api.Overdue, err error) {
+// JoinOverdue returns the overdue URIs of a whole crawl from the answers of its parts, which have the classes of
+// [Query].Late.
+func JoinOverdue(parts []api.Overdue, limit int) (out api.Overdue, err error) {
 	out = parts[0]
 	out.All, out.Rows, out.More = api.Backlog{Name: "all"}, []api.Backlog{}, 0
 	var all stats.Histogram
@@ -37,7 +36,7 @@ func joinBacklogs(parts []api.Overdue, limit int) (out api.Overdue, err error) {
 				continue
 			}
 			if others(b.Name) {
-				b.Name = survey.OtherTypes
+				b.Name = otherTypes
 			}
 			if late[b.Name] == nil {
 				late[b.Name] = new(stats.Histogram)
@@ -68,7 +67,7 @@ func othersOf(parts []api.Overdue) func(name string) bool {
 		for _, b := range p.Rows {
 			names[b.Name] = true
 		}
-		if names[survey.OtherTypes] {
+		if names[otherTypes] {
 			having = append(having, names)
 		}
 	}
@@ -103,8 +102,8 @@ func capturedIn(r api.DayRow) evaluators.Captured {
 	}
 }
 
-// joinDays returns the report of a whole crawl from the reports of its parts. A host that has moved may be in several.
-func joinDays(parts []api.DayReport) api.DayReport {
+// JoinDays returns the report of a whole crawl from the reports of its parts. A host that has moved may be in several.
+func JoinDays(parts []api.DayReport) api.DayReport {
 	out := api.DayReport{Pace: []api.HostPace{}}
 	var all evaluators.Captured
 	type key struct{ host, day string }
@@ -122,7 +121,7 @@ func joinDays(parts []api.DayReport) api.DayReport {
 		add(p.Rows)
 		out.Pace = append(out.Pace, p.Pace...)
 	}
-	out.All, out.Days, out.Hosts, out.Rows = survey.DayRow("", "", all), []api.DayRow{}, []api.DayRow{}, []api.DayRow{}
+	out.All, out.Days, out.Hosts, out.Rows = DayRow("", "", all), []api.DayRow{}, []api.DayRow{}, []api.DayRow{}
 	for at, sum := range sums {
 		list := &out.Rows
 		switch {
@@ -131,14 +130,14 @@ func joinDays(parts []api.DayReport) api.DayReport {
 		case at.day == "":
 			list = &out.Hosts
 		}
-		*list = append(*list, survey.DayRow(at.day, at.host, sum))
+		*list = append(*list, DayRow(at.day, at.host, sum))
 	}
-	survey.SortDayRows(out.Rows)
-	survey.SortSums(&out)
-	if len(out.Rows) > survey.MaxDayRows {
-		out.Rows, out.More = out.Rows[:survey.MaxDayRows], true
+	SortDayRows(out.Rows)
+	sortSums(&out)
+	if len(out.Rows) > maxDayRows {
+		out.Rows, out.More = out.Rows[:maxDayRows], true
 	}
-	survey.SortPace(out.Pace)
-	out.Pace = out.Pace[:min(len(out.Pace), survey.MaxDayHosts)]
+	SortPace(out.Pace)
+	out.Pace = out.Pace[:min(len(out.Pace), maxDayHosts)]
 	return out
 }

@@ -1,4 +1,4 @@
-package cluster
+package survey
 
 import (
 	"encoding/json"
@@ -8,9 +8,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // TestAJoinedReportIsTheReportOfAll reports on the days of some hosts at once, and in three parts that are joined one
@@ -18,8 +16,8 @@ import (
 func TestAJoinedReportIsTheReportOfAll(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	var all survey.DayTally
-	parts := make([]survey.DayTally, 3)
+	var all DayTally
+	parts := make([]DayTally, 3)
 	for host := range 30 {
 		for day := range 5 {
 			d := evaluators.Day{Requests: random.IntN(50), Seen: random.IntN(3), Versions: 5 * random.Float64()}
@@ -32,12 +30,12 @@ func TestAJoinedReportIsTheReportOfAll(t *testing.T) {
 		}
 	}
 	joined := parts[0].Report()
-	joined = joinDays([]api.DayReport{joined})
+	joined = JoinDays([]api.DayReport{joined})
 	for _, p := range parts[1:] {
-		joined = joinDays([]api.DayReport{joined, p.Report()})
+		joined = JoinDays([]api.DayReport{joined, p.Report()})
 	}
 	want := all.Report()
-	survey.SortDayRows(want.Rows)
+	SortDayRows(want.Rows)
 	if got := text(t, joined); got != text(t, want) || want.All.High == 0 || len(want.Hosts) != 30 {
 		t.Errorf("joined:\n%s\nwant:\n%s", got, text(t, want))
 	}
@@ -58,6 +56,8 @@ func text(t *testing.T, r api.DayReport) string {
 		}
 	}
 	out, err := json.MarshalIndent(r, "", " ")
-	archivetest.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return string(out)
 }
