@@ -160,9 +160,9 @@ cluster:
 # On a quiet machine. The sizes are those of docs/benchmarks.md.
 cluster-figures:
 	ARCRAWL_FIGURES=1 $(GO) test -count=1 -timeout 30m -v -run 'TestClusterFigures|TestAPromotedStandBy' ./cluster
-	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 300000x ./cluster/node
-	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 200000x ./cluster/node
-	ARCRAWL_URIS=200000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./cluster/node
+	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 300000x ./cluster
+	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 200000x ./cluster
+	ARCRAWL_URIS=200000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./cluster
 
 vuln: $(GOVULNCHECK)
 	$(GOVULNCHECK) $(if $(DB),-db file://$(abspath $(DB))) ./...

@@ -16,7 +16,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -235,7 +234,7 @@ func (f *processes) examineLeases(seen []ownersAt) {
 	f.site.mu.Lock()
 	defer f.site.mu.Unlock()
 	for host, list := range f.site.asked {
-		shard := node.ShardOf(uri.Host(host), "", f.shards)
+		shard := shardOf(uri.Host(host), "", f.shards)
 		for _, r := range list {
 			compare := func(s ownersAt, t time.Time) int { return s.at.Compare(t) }
 			from, _ := slices.BinarySearchFunc(seen, r.at.Add(-late), compare)
@@ -246,7 +245,7 @@ func (f *processes) examineLeases(seen []ownersAt) {
 				}
 				known = true
 				owns = owns || seen[i].owners[shard-1] == r.node
-				beats = beats || r.at.Sub(moved[i][r.node]) < node.LeaseTime+late
+				beats = beats || r.at.Sub(moved[i][r.node]) < leaseTime+late
 			}
 			switch requests++; {
 			case !known:

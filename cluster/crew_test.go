@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
@@ -225,7 +224,7 @@ func (f *processes) examine() (again int) {
 			if f.shards > 1 || r.Visits > 0 { // every page of a crawl that was not divided was visited
 				known[u] = shard
 			}
-			if node.ShardOf(r.URI.Host(), "", f.shards) != shard {
+			if shardOf(r.URI.Host(), "", f.shards) != shard {
 				f.Errorf("shard %d has %s", shard, u)
 			}
 			if r.Visits > lines[u] {

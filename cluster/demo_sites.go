@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -45,7 +44,7 @@ func openSites(n int) (*sites, error) {
 	have := map[int]bool{}
 	for i := 2; i < 250 && len(have) < n; i++ {
 		name := fmt.Sprintf("127.0.0.%d", i)
-		shard := node.ShardOf(uri.Host(name), "", n)
+		shard := shardOf(uri.Host(name), "", n)
 		if have[shard] {
 			continue
 		}

@@ -1,7 +1,27 @@
 // Package cluster lets several processes of arcrawl, the nodes, share one crawl through a PostgreSQL database.
 //
-// [Wing] plugs it into the program. A node runs a daemon for each shard of the crawl that it owns: see the package
-// cluster/node for who owns a shard, and cluster/shared for the database.
+// [Wing] plugs it into the program. A node runs a daemon for each shard of the crawl that it owns. A crawl that was
+// never divided has one shard. See cluster/shared for the database.
+//
+// # The owner of a shard
+//
+// The node that owns a shard ships each change of its store to the database. If it dies, another node takes the shard
+// and loads its store from the database. URIs that a node finds for other shards are letters: they are in its store
+// first, then in the database, then in the store of the other shard.
+//
+//	openNode  join the cluster: from now on show the others that we are alive, which extends the lease
+//	Run       take and release shards, so that all nodes have equal parts; fence who has not moved for fenceAfter
+//
+// For each shard that is taken:
+//
+//	Prepare  keep the local store if it is the newest, otherwise load it from the database
+//	Start    follow the changes of the opened store; ship the whole store if the database has none
+//	Ship     until the shard is released: ship what has changed
+//	Finish   ship the rest; when the store is closed, release the shard
+//
+// A lease holds for leaseTime from the start of the last good beat, by the monotonic clock of this machine. No clock is
+// compared with the clock of another machine. Without a lease nothing is claimed, connections to sites refuse to read
+// and write, and visits in progress are repeated later. When the lease comes back, the crawl continues.
 //
 // # One configuration on all nodes
 //

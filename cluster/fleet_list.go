@@ -42,7 +42,7 @@ func readFleet(path string) ([]fleetMember, error) {
 	if len(text) > maxList {
 		return nil, fmt.Errorf("read the list of daemons %s: it has more than %d bytes; split it", path, maxList)
 	}
-	all, err := parse(string(text), filepath.Dir(path))
+	all, err := parseList(string(text), filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("read the list of daemons %s: %w", path, err)
 	}
@@ -59,8 +59,8 @@ func beginningOf(path string, n int64) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// parse parses the text of a list in a folder.
-func parse(text, folder string) (all []fleetMember, err error) {
+// parseList parses the text of a list in a folder.
+func parseList(text, folder string) (all []fleetMember, err error) {
 	for i, line := range strings.Split(text, "\n") {
 		words := strings.Fields(line)
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {

@@ -170,7 +170,7 @@ func TestListsWithAFaultAreRefused(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"a http://127.0.0.1:8471 t", "a http://localhost:8471/ t", "a http://[::1]:8471 t", "a http://10.0.0.7:8471 t", "a https://a.example t"} {
-		if got, err := parse(line, "/etc"); err != nil || got[0].Token != "/etc/t" {
+		if got, err := parseList(line, "/etc"); err != nil || got[0].Token != "/etc/t" {
 			t.Errorf("%s: %+v, %v; want a member", line, got, err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestListsWithAFaultAreRefused(t *testing.T) {
 	for i := range maxMembers + 1 {
 		long += string(rune('a'+i%26)) + strings.Repeat("x", i/26) + " /s\n"
 	}
-	if _, err := parse(long, "/"); err == nil || !strings.Contains(err.Error(), "more than 200") {
+	if _, err := parseList(long, "/"); err == nil || !strings.Contains(err.Error(), "more than 200") {
 		t.Errorf("%d daemons: %v", maxMembers+1, err)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
@@ -156,18 +155,18 @@ that no node continues the same crawl.`,
 }
 
 // shipStore ships the store in a folder, which no daemon uses, to the database of a cluster that has no crawl; see
-// [node.Init].
+// [initCluster].
 func shipStore(ctx context.Context, c *config.Config, from string, now time.Time, log zerolog.Logger) error {
-	o := node.Options{
+	o := nodeOptions{
 		Database: c.Cluster.Database, Node: c.Cluster.Node, State: from, Notify: func(string) {}, Log: log,
 	}
 	open := func() (*frontier.Frontier, error) { return daemon.OpenAlone(c, from, now) }
-	return node.Init(ctx, o, open, inBackground)
+	return initCluster(ctx, o, open, inBackground)
 }
 
 // leave writes the crawl of a cluster, which no node crawls, to a new folder as one store.
-func leave(ctx context.Context, c *config.Config, to string, now time.Time) (node.Left, error) {
-	return node.Leave(ctx, node.Leaving{
+func leave(ctx context.Context, c *config.Config, to string, now time.Time) (leftStore, error) {
+	return leaveCluster(ctx, leaveOptions{
 		Database: c.Cluster.Database, To: to, Now: now,
 		Group: func(h uri.Host) string { return c.ForHost(h, now).Politeness.Group },
 		Open:  func(folder string) (*frontier.Frontier, error) { return daemon.OpenAlone(c, folder, now) },
@@ -175,7 +174,7 @@ func leave(ctx context.Context, c *config.Config, to string, now time.Time) (nod
 }
 
 // writeLeft writes what leave has written.
-func writeLeft(out io.Writer, to string, l node.Left) error {
+func writeLeft(out io.Writer, to string, l leftStore) error {
 	more := ""
 	for _, part := range []struct {
 		n    int

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -16,7 +15,7 @@ import (
 
 // owner owns the store of a shard.
 type owner struct {
-	*node.Shard
+	*ownedShard
 	ctx    context.Context // ends when the shard is to be released
 	pushed *follower
 	log    zerolog.Logger
@@ -26,7 +25,7 @@ var _ daemon.Owner = (*owner)(nil)
 
 // Accept returns why a new configuration must not be put in force.
 func (s *owner) Accept(next *config.Config) error {
-	if err := s.Shard.Accept(next); err != nil {
+	if err := s.ownedShard.Accept(next); err != nil {
 		return err
 	}
 	return s.pushed.Accept(next)
@@ -47,12 +46,12 @@ func (s *owner) Closing(f *frontier.Frontier) (closed func(error) error) {
 
 // Started lets the daemon read the configuration that the cluster puts in force.
 func (s *owner) Started(d *daemon.Daemon) (stopped func()) {
-	return s.pushed.Crawl(s.Shard.Accept, d.Reload)
+	return s.pushed.Crawl(s.ownedShard.Accept, d.Reload)
 }
 
 // Lose lets all nodes know what an operator says of WARC files.
 func (s *owner) Lose(files []string, are string) error {
-	return s.Shard.Lose(context.Background(), files, are)
+	return s.ownedShard.Lose(context.Background(), files, are)
 }
 
 // watchEvery is how often a shard reports its state to the database.

@@ -28,8 +28,8 @@ import (
 const (
 	// lookEvery is the time between two looks for a revision.
 	lookEvery = 2 * time.Second
-	// askTime is the maximum duration of one exchange with the database.
-	askTime = 20 * time.Second
+	// askRevisionTime is the maximum duration of one exchange with the database.
+	askRevisionTime = 20 * time.Second
 	// retryEvery is the time between two attempts to put a revision in force.
 	retryEvery = 30 * time.Second
 	// maxFaults is the number of faults of a revision that a node reports.
@@ -129,7 +129,7 @@ func (f *follower) CatchUp(ctx context.Context) error {
 
 // look looks once.
 func (f *follower) look(ctx context.Context) error {
-	ask, cancel := context.WithTimeout(ctx, askTime)
+	ask, cancel := context.WithTimeout(ctx, askRevisionTime)
 	defer cancel()
 	force, offered, err := f.db.Latest(ask)
 	if err != nil {

@@ -46,7 +46,7 @@ func push(
 	}
 	live, err := r.examined(ctx, c, db, wait)
 	if err != nil || dryRun {
-		refuse, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
+		refuse, cancel := context.WithTimeout(context.WithoutCancel(ctx), askRevisionTime)
 		defer cancel()
 		r.Nodes = live
 		return r, errors.Join(err, db.Decide(refuse, r.Revision, false))

@@ -12,7 +12,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/alarm"
-	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -25,8 +24,8 @@ type process struct {
 	c      *config.Config // that the node was started with
 	o      daemon.Options
 	pushed *follower
-	node   *node.Node
-	voices *node.Voices
+	node   *thisNode
+	voices *voices
 
 	mu      sync.Mutex            // guards the fields below
 	now     *config.Config        // that a shard starts with
@@ -53,13 +52,13 @@ func run(ctx context.Context, c *config.Config, o daemon.Options) (err error) {
 	}
 	ctx, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
-	n := &process{ctx: ctx, c: c, o: o, now: c, voices: node.NewVoices(o.Notify), hangups: map[int]chan os.Signal{}}
+	n := &process{ctx: ctx, c: c, o: o, now: c, voices: newVoices(o.Notify), hangups: map[int]chan os.Signal{}}
 	if n.pushed, err = openFollower(ctx, c, o.Log); err != nil {
 		return err
 	}
 	defer n.pushed.Close()
 	defer inBackground(n.pushed.Run)()
-	n.node, err = node.Open(ctx, node.Options{
+	n.node, err = openNode(ctx, nodeOptions{
 		Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State, Notify: o.Notify, Log: o.Log,
 		Single: c.Cluster.Single, Groups: n.groups,
 	}, lost)
@@ -77,7 +76,7 @@ func run(ctx context.Context, c *config.Config, o daemon.Options) (err error) {
 
 // endedBecause returns the error of a node whose context may have ended: why another node owns the crawl, if one does.
 func endedBecause(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); errors.Is(cause, node.ErrLost) {
+	if cause := context.Cause(ctx); errors.Is(cause, errLost) {
 		return errors.Join(cause, err)
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -94,7 +93,7 @@ func (n *process) groups() string {
 	defer n.mu.Unlock()
 	if n.inForce != nil && len(n.hangups) > 0 {
 		n.now = n.inForce()
-		return node.GroupsOf(n.now)
+		return groupsOf(n.now)
 	}
 	if err := n.pushed.CatchUp(n.ctx); err != nil {
 		n.o.Log.Warn().Err(err).Msg("could not take the configuration of the cluster: crawling with the files that are here")
@@ -104,7 +103,7 @@ func (n *process) groups() string {
 		old = n.inForce()
 	}
 	n.now, n.o.ConfigRead = configOfNow(old, n.o.Log)
-	return node.GroupsOf(n.now)
+	return groupsOf(n.now)
 }
 
 // configOfNow reads a configuration again for a node that has waited, maybe for months, and returns when that began.
@@ -158,7 +157,7 @@ func stayAlive(notify func(state string)) (stop func()) {
 }
 
 // crawl crawls a shard until ctx ends, and releases it.
-func (n *process) crawl(ctx context.Context, s *node.Shard) error {
+func (n *process) crawl(ctx context.Context, s *ownedShard) error {
 	c, o, end := n.prepare(ctx, s)
 	defer end()
 	opened := stayAlive(o.Notify)
@@ -192,7 +191,7 @@ func (n *process) crawl(ctx context.Context, s *node.Shard) error {
 }
 
 // prepare returns the configuration and the options of the daemon of a shard. Call end when it has ended.
-func (n *process) prepare(ctx context.Context, s *node.Shard) (c *config.Config, o daemon.Options, end func()) {
+func (n *process) prepare(ctx context.Context, s *ownedShard) (c *config.Config, o daemon.Options, end func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c, o = n.now, n.o
@@ -205,7 +204,7 @@ func (n *process) prepare(ctx context.Context, s *node.Shard) (c *config.Config,
 		o.Notify, forget = n.voices.Of(s.Number())
 		c = daemon.MemberConfig(c, s.State(), s.Count())
 	}
-	o.Owner = &owner{Shard: s, ctx: ctx, pushed: n.pushed, log: o.Log}
+	o.Owner = &owner{ownedShard: s, ctx: ctx, pushed: n.pushed, log: o.Log}
 	return c, o, func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -215,7 +214,7 @@ func (n *process) prepare(ctx context.Context, s *node.Shard) (c *config.Config,
 }
 
 // openBase returns what the shards have in common, and opens it for the first one.
-func (n *process) openBase(s *node.Shard) (*base, error) {
+func (n *process) openBase(s *ownedShard) (*base, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.base != nil {
@@ -244,7 +243,7 @@ func (n *process) openBase(s *node.Shard) (*base, error) {
 const requestGrace = 2 * time.Second
 
 // member returns what a shard has in common with the others.
-func (b *base) member(s *node.Shard, c *config.Config) *daemon.Member {
+func (b *base) member(s *ownedShard, c *config.Config) *daemon.Member {
 	number := s.Number()
 	return &daemon.Member{
 		Process: b.Process, Number: number, Labels: map[string]string{"shard": strconv.Itoa(number)}, Machine: c.Cluster.Node,

@@ -13,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/uri"
@@ -27,12 +26,12 @@ const (
 )
 
 // joinNodes lets requests reach the shards of all nodes, and answers the requests of other nodes.
-func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
+func (b *base) joinNodes(n *thisNode, number int, log zerolog.Logger) error {
 	c := b.Config()
 	around := peers{
 		Shards: number,
 		ShardOf: func(h uri.Host) int {
-			return node.ShardOf(h, b.Config().ForHost(h, time.Now()).Politeness.Group, number)
+			return shardOf(h, b.Config().ForHost(h, time.Now()).Politeness.Group, number)
 		},
 		Node:  func(shard int) string { name, _ := n.Crawler(shard); return name },
 		Nodes: n.Names,

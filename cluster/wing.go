@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -26,7 +25,7 @@ func Wing() daemon.Wing {
 			return true, run(ctx, c, o)
 		},
 		Stopped: stopped,
-		Alone:   func(c *config.Config) error { return node.Forget(c.Storage.State) },
+		Alone:   func(c *config.Config) error { return forgetCopy(c.Storage.State) },
 		NoStore: noStore,
 	}
 }
@@ -38,7 +37,7 @@ func stopped(
 	if c.Cluster.Database == "" {
 		return nil, nil
 	}
-	n, err := node.CheckStopped(ctx, node.Options{
+	n, err := checkStopped(ctx, nodeOptions{
 		Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State,
 	})
 	if err != nil {
@@ -49,7 +48,7 @@ func stopped(
 
 // noStore returns where the stores of a divided crawl are; nil if it was not divided.
 func noStore(c *config.Config) error {
-	all, err := node.Folders(c.Storage.State)
+	all, err := shardFolders(c.Storage.State)
 	if err != nil || len(all) == 0 {
 		return nil // the daemon says what is wrong with the folder
 	}

@@ -1,0 +1,373 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/pb"
+
+	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// markKey is the key that a mirror writes to find out that it was notified of all earlier changes. It is not shipped.
+const markKey = "mmirror"
+
+// badgerPrefix is the prefix of the store's own keys.
+const badgerPrefix = "!badger!"
+
+// mirror collects the keys that change in a store. Make one with newMirror, and call run before anything changes that
+// it must not miss.
+//
+// It says which rows of a store have changed, so that a copy of the store elsewhere can follow it.
+//
+// A mirror is notified of each change by the store itself, whichever package made it. It keeps only the keys. The
+// values are read when they are shipped, in one view of the store. So a shipment is a whole state of the store: the
+// copy has all of a transaction or nothing of it.
+//
+// A change costs the visit nothing but its place in a channel. Without a mirror the store notifies nobody.
+type mirror struct {
+	db  *badger.DB
+	max int // keys that are kept
+
+	mu      sync.Mutex        // guards the fields below
+	changed map[string]uint64 // keys that were not shipped yet, with the version of their last change
+	gone    map[string]bool   // of these, the deleted ones
+	lost    uint64            // the last version among the keys that did not fit into changed; 0 = none
+	missing int               // number of the keys that did not fit
+	base    uint64            // the copy has all changes up to this version
+	seen    uint64            // the last mark of which the mirror was notified
+	marks   uint64            // the last mark that was written
+	arrived chan struct{}     // is closed when seen grows
+}
+
+// newMirror returns a mirror of a store. It keeps at most maxKeys changed keys, and all deleted ones. If more have
+// changed, the next shipment looks for the others in the store.
+func newMirror(f *frontier.Frontier, maxKeys int) *mirror {
+	return &mirror{
+		db: f.Follow(), changed: map[string]uint64{}, gone: map[string]bool{}, max: maxKeys, arrived: make(chan struct{}),
+	}
+}
+
+// run collects the keys of changes until ctx ends or the store is closed.
+func (m *mirror) run(ctx context.Context) error {
+	var all []pb.Match
+	for b := range 256 {
+		if prefix := []byte{byte(b)}; !frontier.IsDerived(prefix) && prefix[0] != badgerPrefix[0] {
+			all = append(all, pb.Match{Prefix: prefix})
+		}
+	}
+	err := m.db.Subscribe(ctx, func(list *badger.KVList) error { m.collect(list); return nil }, all)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// collect notes the keys of some changes.
+func (m *mirror) collect(list *badger.KVList) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, kv := range list.GetKv() {
+		if string(kv.GetKey()) == markKey {
+			m.seen = max(m.seen, binary.BigEndian.Uint64(kv.GetValue()))
+			close(m.arrived)
+			m.arrived = make(chan struct{})
+			continue
+		}
+		m.note(string(kv.GetKey()), kv.GetVersion(), len(kv.GetValue()) == 0)
+	}
+}
+
+// note notes the key of a change. The caller holds the lock. gone says that the key may have been deleted.
+func (m *mirror) note(k string, version uint64, gone bool) {
+	m.changed[k] = max(version, m.changed[k])
+	if gone {
+		m.gone[k] = true
+	} else {
+		delete(m.gone, k)
+	}
+	if len(m.changed)-len(m.gone) > m.max {
+		m.forget()
+	}
+}
+
+// forget removes the keys that can be found in the store again. Deleted ones cannot: the store may have removed every
+// trace of them when it merged its tables.
+func (m *mirror) forget() {
+	maps.DeleteFunc(m.changed, func(k string, version uint64) bool {
+		if m.gone[k] {
+			return false
+		}
+		m.lost = max(m.lost, version)
+		m.missing++
+		return true
+	})
+}
+
+// awaitStart waits until the mirror is notified of changes. It tries again at each tick.
+func (m *mirror) awaitStart(ctx context.Context, tick <-chan time.Time) error {
+	for {
+		arrived, err := m.mark()
+		if err != nil {
+			return err
+		}
+		select {
+		case <-arrived:
+			return nil
+		case <-tick:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// mark writes a mark. The channel is closed when the mirror is notified of it.
+func (m *mirror) mark() (arrived <-chan struct{}, err error) {
+	m.mu.Lock()
+	m.marks++
+	n, c := m.marks, m.arrived
+	m.mu.Unlock()
+	err = m.db.Update(func(txn *badger.Txn) error {
+		return txn.Set([]byte(markKey), binary.BigEndian.AppendUint64(nil, n))
+	})
+	return c, err
+}
+
+// awaitAll waits until the mirror was notified of all changes that were committed before the call.
+func (m *mirror) awaitAll(ctx context.Context) error {
+	if _, err := m.mark(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	want := m.marks
+	m.mu.Unlock()
+	for {
+		m.mu.Lock()
+		done, next := m.seen >= want, m.arrived
+		m.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// since adds the changes after a version, which the copy has.
+func (m *mirror) since(version uint64) error {
+	m.mu.Lock()
+	m.base = version
+	m.mu.Unlock()
+	txn := m.db.NewTransaction(false)
+	defer txn.Discard()
+	return eachSince(txn, version, func(item *badger.Item) error {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		k := string(item.Key())
+		m.note(k, item.Version(), item.IsDeletedOrExpired() || m.gone[k]) // newest first
+		return nil
+	})
+}
+
+// eachSince calls f with all versions of the shipped keys after a version, deletions too.
+func eachSince(txn *badger.Txn, version uint64, f func(*badger.Item) error) error {
+	o := badger.DefaultIteratorOptions
+	o.AllVersions, o.PrefetchValues, o.SinceTs = true, false, version
+	it := txn.NewIterator(o)
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		if !isShipped(it.Item().Key()) {
+			continue
+		}
+		if err := f(it.Item()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isShipped reports whether a copy of the store has a key.
+func isShipped(k []byte) bool {
+	return !frontier.IsDerived(k) && string(k) != markKey && !bytes.HasPrefix(k, []byte(badgerPrefix))
+}
+
+// shipment holds what has changed and was not shipped yet, as it is at one moment. The rows are read when they are
+// needed. Close it.
+type shipment struct {
+	version uint64 // of the last change that is in it
+	rows    int    // about how many
+
+	txn   *badger.Txn
+	keys  []string
+	scan  bool   // there are changes after since whose keys are not in keys
+	since uint64 // the copy has all changes up to this version
+}
+
+// close ends the view of the store.
+func (s *shipment) close() { s.txn.Discard() }
+
+// shipment returns what has changed and was not shipped yet. Call shipped when it is stored elsewhere. It is
+// not safe for concurrent use with itself and shipped.
+func (m *mirror) shipment(ctx context.Context) (*shipment, error) {
+	s := &shipment{txn: m.db.NewTransaction(false)}
+	s.version = s.txn.ReadTs()
+	// All changes up to this version precede the mark, so the mirror knows their keys then. It may know later ones too;
+	// these have their older values in this view, and stay in the list.
+	if err := m.awaitAll(ctx); err != nil {
+		s.close()
+		return nil, fmt.Errorf("collect the changes of the store: %w", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.scan, s.since = m.lost > m.base, m.base
+	s.rows, s.keys = m.count(), slices.Sorted(maps.Keys(m.changed))
+	return s, nil
+}
+
+// The maximum size of a portion of rows.
+const (
+	portionRows  = 5_000
+	portionBytes = 4 << 20
+)
+
+// portions collects rows, and passes them on in portions. No key is in a portion twice.
+type portions struct {
+	ship  func([]shared.Row) error
+	rows  []shared.Row
+	bytes int
+}
+
+func (p *portions) add(r shared.Row) error {
+	p.rows, p.bytes = append(p.rows, r), p.bytes+len(r.Key)+len(r.Value)
+	if len(p.rows) < portionRows && p.bytes < portionBytes {
+		return nil
+	}
+	return p.flush()
+}
+
+func (p *portions) flush() error {
+	if len(p.rows) == 0 {
+		return nil
+	}
+	rows := p.rows
+	p.rows, p.bytes = nil, 0
+	return p.ship(rows)
+}
+
+// each calls ship with the rows, in portions. It may be called again.
+func (s *shipment) each(ship func(rows []shared.Row) error) error {
+	p := portions{ship: ship}
+	if s.scan {
+		var last []byte
+		err := eachSince(s.txn, s.since, func(item *badger.Item) error {
+			if bytes.Equal(item.Key(), last) {
+				return nil // an older version
+			}
+			last = item.KeyCopy(last)
+			return p.addItem(item)
+		})
+		if err = errors.Join(err, p.flush()); err != nil {
+			return err
+		}
+	}
+	for _, k := range s.keys {
+		item, err := s.txn.Get([]byte(k))
+		if errors.Is(err, badger.ErrKeyNotFound) {
+			err = p.add(shared.Row{Key: []byte(k), Gone: true})
+		} else if err == nil {
+			err = p.addItem(item)
+		} else {
+			err = readError{err}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return p.flush()
+}
+
+// addItem adds a row of the store.
+func (p *portions) addItem(item *badger.Item) error {
+	if item.IsDeletedOrExpired() {
+		return p.add(shared.Row{Key: item.KeyCopy(nil), Gone: true})
+	}
+	v, err := item.ValueCopy(nil)
+	if err != nil {
+		return readError{err}
+	}
+	return p.add(shared.Row{Key: item.KeyCopy(nil), Value: v})
+}
+
+// readError is a failure of the store, and not of the copy.
+type readError struct{ error }
+
+func (e readError) Error() string { return "read a changed row of the store: " + e.error.Error() }
+
+func (e readError) Unwrap() error { return e.error }
+
+// isReadError reports whether a shipment failed because the store could not be read.
+func isReadError(err error) bool {
+	var e readError
+	return errors.As(err, &e)
+}
+
+// waiting returns about how many keys have changed and were not shipped yet.
+func (m *mirror) waiting() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.count()
+}
+
+func (m *mirror) count() int {
+	if m.lost > m.base {
+		return len(m.changed) + m.missing
+	}
+	return len(m.changed)
+}
+
+// shipped forgets the changes of a shipment.
+func (m *mirror) shipped(s *shipment) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.base = max(m.base, s.version)
+	if m.lost <= m.base {
+		m.missing = 0
+	}
+	for _, k := range s.keys {
+		if m.changed[k] <= s.version {
+			delete(m.changed, k)
+			delete(m.gone, k)
+		}
+	}
+}
+
+// whole calls ship with all rows of the store as they are at one moment, in portions, and returns the version of the
+// last change that is in them. Changes after that follow with the next shipment.
+func (m *mirror) whole(ship func(rows []shared.Row) error) (version uint64, err error) {
+	txn := m.db.NewTransaction(false)
+	defer txn.Discard()
+	it := txn.NewIterator(badger.DefaultIteratorOptions)
+	defer it.Close()
+	p := portions{ship: ship}
+	for it.Rewind(); it.Valid(); it.Next() {
+		if !isShipped(it.Item().Key()) {
+			continue
+		}
+		if err := p.addItem(it.Item()); err != nil {
+			return 0, err
+		}
+	}
+	return txn.ReadTs(), p.flush()
+}

@@ -1,0 +1,142 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// copied is a copy of a store that is fed by shipments only.
+type copied struct {
+	*place
+	*rand.Rand
+	now     time.Time
+	f       *frontier.Frontier
+	m       *mirror
+	stop    func()
+	rows    map[string][]byte
+	version uint64 // of the last shipment
+	shipped int
+	bound   int // of the mirror's memory
+}
+
+// follow opens the store and begins to follow it.
+func (c *copied) follow() {
+	c.Helper()
+	var err error
+	c.f, err = frontier.Open(frontier.Options{Dir: c.state, Now: c.now, Compactors: -1})
+	c.must(err)
+	m := newMirror(c.f, c.bound)
+	c.m, c.stop = m, inBackground(func(ctx context.Context) {
+		if err := m.run(ctx); err != nil {
+			c.Error(err)
+		}
+	})
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	c.must(m.awaitStart(c.Context(), again.C))
+	c.must(m.since(c.version))
+}
+
+// move changes the store: by a visit, by rows of another package, or by opening it again.
+func (c *copied) move() {
+	c.Helper()
+	c.now = c.now.Add(time.Duration(c.IntN(60_000)) * time.Millisecond)
+	switch n := c.IntN(20); {
+	case n == 0:
+		c.stop()
+		c.must(c.f.Close())
+		c.follow()
+	case n < 12:
+		u := uri.FromCanonical(fmt.Sprintf("http://h%d.example/%d", c.IntN(4), c.IntN(12)))
+		_, err := c.f.Add(c.now, frontier.Candidate{URI: u, Due: c.now})
+		c.must(err)
+		claim, ok, err := c.f.Claim(c.now)
+		if c.must(err); ok {
+			claim.Record.Due = c.now.Add(time.Minute)
+			_, err = c.f.Settle(claim, frontier.Settlement{Record: claim.Record, Finished: c.now})
+			c.must(err)
+		}
+	default:
+		set, drop := fmt.Sprint("pt", c.IntN(8)), fmt.Sprint("pt", c.IntN(8))
+		c.must(frontier.UpdateOthers(c.f, []string{set, drop}, func(txn *badger.Txn, _ []string) error {
+			return errors.Join(txn.Set([]byte(set), []byte(c.now.String())), txn.Delete([]byte(drop)))
+		}, func([]string) {}))
+	}
+}
+
+// ship moves what has changed to the copy, sometimes twice, sometimes without an answer.
+func (c *copied) ship() {
+	c.Helper()
+	s, err := c.m.shipment(c.Context())
+	c.must(err)
+	defer s.close()
+	c.must(s.each(func(portion []shared.Row) error {
+		for _, r := range portion {
+			if r.Gone {
+				delete(c.rows, string(r.Key))
+			} else {
+				c.rows[string(r.Key)] = r.Value
+			}
+		}
+		c.shipped += len(portion)
+		return nil
+	}))
+	if c.IntN(5) > 0 {
+		c.m.shipped(s)
+		c.version = s.version
+	}
+}
+
+// TestTheMirrorEqualsTheStore plays random moves, restarts included. A copy that is fed by shipments only equals the
+// store key by key.
+func TestTheMirrorEqualsTheStore(t *testing.T) {
+	t.Parallel()
+	for seed, bound := range []int{1_000, 3} {
+		t.Run(fmt.Sprintf("at most %d keys", bound), func(t *testing.T) {
+			t.Parallel()
+			c := &copied{
+				place: newPlace(t, nil, "a"), Rand: rand.New(rand.NewPCG(uint64(seed), 7)), now: time.Unix(1.8e9, 0),
+				rows: map[string][]byte{}, bound: bound,
+			}
+			c.follow()
+			const moves = 250
+			for n := range moves {
+				if c.move(); n%5 > 0 {
+					continue
+				}
+				c.ship()
+				store := map[string][]byte{}
+				txn := c.f.DB().NewTransaction(false)
+				it := txn.NewIterator(badger.DefaultIteratorOptions)
+				for it.Rewind(); it.Valid(); it.Next() {
+					if k := it.Item().KeyCopy(nil); k[0] != 'q' && string(k) != markKey {
+						v, err := it.Item().ValueCopy(nil)
+						c.must(err)
+						store[string(k)] = v
+					}
+				}
+				it.Close()
+				txn.Discard()
+				if diff := cmp.Diff(store, c.rows); diff != "" {
+					t.Fatalf("after move %d the copy differs (-store +copy):\n%s", n, diff)
+				}
+			}
+			if c.shipped < moves {
+				t.Errorf("only %d rows were shipped", c.shipped)
+			}
+			c.stop()
+			c.must(c.f.Close())
+		})
+	}
+}
