@@ -6,7 +6,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -84,7 +83,7 @@ const maxWarned = 10_000
 // holds w.mu.
 func (w *Window) logFirstFailure(r crawler.Report) {
 	forbidden := r.Status == aspects.StatusForbidden && r.Visits == 0 && r.Hops == ""
-	failed := r.Failed && r.Visits == 1 && (r.Hops == "" || robots.IsFile(r.URI))
+	failed := r.Failed && r.Visits == 1 && (r.Hops == "" || r.URI.IsRobots())
 	if !forbidden && !failed || w.warned[r.URI.String()] || len(w.warned) >= maxWarned ||
 		!w.o.Config().Config.SeedHost(r.URI.Host()) {
 		return

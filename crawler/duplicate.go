@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -86,7 +85,7 @@ func (c *Crawler) match(v *aspects.Visit, s dedup.Policy) (dedup.Match, error) {
 // mayRepresent reports whether a record may be the origin of a visit. The record of a robots.txt may not be the origin
 // of a page. Indexes that were imported have such entries.
 func mayRepresent(v *aspects.Visit, o digest.Origin) bool {
-	return v.IsPrerequisite() || !robots.IsFile(uri.FromCanonical(o.URI))
+	return v.IsPrerequisite() || !uri.FromCanonical(o.URI).IsRobots()
 }
 
 // isDeduplicated reports whether the settings deduplicate such an answer.

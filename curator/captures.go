@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
@@ -26,7 +25,7 @@ type ring struct {
 // found nothing new counts too.
 func captureOf(v crawler.Report, demanded bool) (c api.Capture, ok bool) {
 	checked := demanded && v.Verdict.State == evaluators.Unchanged
-	found := v.Verdict.State == evaluators.Changed && v.Status >= 200 && v.Status <= 299 && !robots.IsFile(v.URI)
+	found := v.Verdict.State == evaluators.Changed && v.Status >= 200 && v.Status <= 299 && !v.URI.IsRobots()
 	if v.Failed || !found && !checked {
 		return c, false
 	}

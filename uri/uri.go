@@ -200,6 +200,9 @@ func (u URI) Path() string {
 	return path
 }
 
+// IsRobots reports whether the URI is the robots.txt of its origin.
+func (u URI) IsRobots() bool { return u.RequestTarget() == "/robots.txt" }
+
 // Origin returns the scheme and authority with the path "/". A robots.txt applies to one origin (RFC 9309, 2.3). The
 // text of the result is part of the text of u. If you keep the result for long, use [URI.Clone].
 func (u URI) Origin() URI {

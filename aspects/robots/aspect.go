@@ -53,7 +53,7 @@ func (a *Aspect) Begin(v *aspects.Visit) {
 	if r.RobotsVia != "" && !a.Copies.LeadsTo(uri.FromCanonical(r.RobotsVia), r.URI) {
 		r.RobotsVia = ""
 	}
-	v.IsRobots = IsFile(r.URI)
+	v.IsRobots = r.URI.IsRobots()
 }
 
 // Admit checks a URI against the robots.txt of its host. If the copy in force is missing or stale, the claim is spent

@@ -120,7 +120,7 @@ func (r *Copies) Bytes() int64 { return r.cache.memory() }
 // inForce returns the rules that apply to u, if they are known. fresh is the copy that the present visit brought; nil
 // if it brought none.
 func (r *Copies) inForce(u uri.URI, fresh *frontier.RobotsCopy, now time.Time) (Rules, bool) {
-	if fresh != nil && IsFile(u) {
+	if fresh != nil && u.IsRobots() {
 		return Parse(fresh.Body), !fresh.Unreachable && !discover.IsRedirect(fresh.Status)
 	}
 	c, ok, err := r.copies.Robots(u.Origin())
@@ -180,7 +180,7 @@ type name struct {
 }
 
 func nameOf(file uri.URI) name {
-	if IsFile(file) {
+	if file.IsRobots() {
 		return name{file.Origin(), true}
 	}
 	return name{u: file}

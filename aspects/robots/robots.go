@@ -245,9 +245,6 @@ func product(agent string) string {
 	return agent[:end]
 }
 
-// IsFile reports whether a URI is the robots.txt of its origin.
-func IsFile(u uri.URI) bool { return u.RequestTarget() == "/robots.txt" }
-
 // A pattern is the value of an Allow or Disallow line: literal pieces with anything between them. It is bound to the
 // start of the target, and to the end of the target if it ends in $. A match is as long as its pattern.
 

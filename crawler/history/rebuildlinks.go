@@ -10,7 +10,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
-	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
@@ -81,7 +80,7 @@ func (e storeError) Unwrap() error { return e.err }
 // read adds the links of one response. An error other than a [storeError] says that it cannot be read.
 func (r *linkReader) read(rec *warc.Record) error {
 	u, err := uri.Parse(rec.Header.Target())
-	if err != nil || robots.IsFile(u) {
+	if err != nil || u.IsRobots() {
 		return nil //nolint:nilerr // not a page of a crawl
 	}
 	page, known, err := r.store.Get(u)

@@ -132,7 +132,7 @@ func (f Facts) evidence(r frontier.Record, before frontier.History, l crawllog.E
 	case l.Extra.Kind > 0 && l.Extra.Kind <= math.MaxUint8:
 		found.Kind = rate.Kind(l.Extra.Kind)
 		kind = found.Kind
-	case first && f.Header != nil && l.Status == http.StatusOK && !robots.IsFile(r.URI):
+	case first && f.Header != nil && l.Status == http.StatusOK && !r.URI.IsRobots():
 		found.Kind = evaluators.Traits{
 			MIME: f.Header.Get("Content-Type"), Depth: strings.Count(string(r.Hops), string(uri.Link)),
 			Article: !r.Born.IsZero(), Size: l.Size, Dated: f.Header.Get("Last-Modified") != "",
@@ -151,7 +151,7 @@ func Observation(
 	before frontier.Record, l crawllog.Entry, header http.Header, conditional bool,
 ) (evaluators.Observation, bool) {
 	if header == nil || l.Extra == nil || l.Status != http.StatusOK || before.Status != http.StatusOK ||
-		before.LastCapture.IsZero() || robots.IsFile(before.URI) || slices.Contains(l.Annotations, crawllog.OtherRequest) {
+		before.LastCapture.IsZero() || before.URI.IsRobots() || slices.Contains(l.Annotations, crawllog.OtherRequest) {
 		return evaluators.Observation{}, false
 	}
 	v := visitOf(l, *l.Extra, before.Origin)
@@ -336,7 +336,7 @@ func Infer(before frontier.Entry, l crawllog.Entry) crawllog.Entry {
 		state = evaluators.Changed
 	}
 	x.ContentState = state.String()
-	isRobots := robots.IsFile(before.URI)
+	isRobots := before.URI.IsRobots()
 	gone := !isRobots && (l.Status == http.StatusNotFound || l.Status == http.StatusGone)
 	switch {
 	case gone && state != evaluators.Unknown:

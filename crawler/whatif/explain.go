@@ -252,7 +252,7 @@ func (e *explainer) keyOfMaxURIs(u uri.URI) string {
 
 // byRobots asks the robots.txt in force.
 func (e *explainer) byRobots(d scope.Discovery) (bool, error) {
-	if e.known == nil || robots.IsFile(d.URI) {
+	if e.known == nil || d.URI.IsRobots() {
 		return true, nil
 	}
 	file := d.URI.Robots()
