@@ -100,11 +100,7 @@ type Choice = func(uri.Host) bool
 
 // Chooses returns a function that reports whether a filter selects a host; nil if it selects all.
 func (w *Window) Chooses(f config.Filter) Choice {
-	if f.IsZero() {
-		return nil
-	}
-	c := w.o.Config().Config
-	return func(h uri.Host) bool { return f.Matches(c.Site(h)) }
+	return w.o.Config().Config.Chooses(f)
 }
 
 // maxPart is the maximum length of a text to search for, in bytes. Every URI of a page of results is compared with it.

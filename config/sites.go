@@ -171,6 +171,14 @@ func (c *Config) Site(h uri.Host) Site {
 	return c.siteOf(h)
 }
 
+// Chooses returns a function that reports whether a filter selects a host; nil if it selects all.
+func (c *Config) Chooses(f Filter) func(uri.Host) bool {
+	if f.IsZero() {
+		return nil
+	}
+	return func(h uri.Host) bool { return f.Matches(c.Site(h)) }
+}
+
 // SeedSite returns what curators wrote about a seed, with the labels, collections and owners of its host.
 func (c *Config) SeedSite(u uri.URI) Site {
 	if site, ok := c.seedSites[u]; ok {

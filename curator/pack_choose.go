@@ -122,17 +122,11 @@ func (t tooLarge) Error() string {
 		maxPackCaptures, maxPackBytes>>30, t.c.command())
 }
 
-// hosts returns the hosts of a choice.
-func (s *packStore) hosts(c choice) func(host uri.Host) bool {
-	sites := s.o.Config()
-	return func(h uri.Host) bool { return c.only.Matches(sites.Site(h)) }
-}
-
 // gathering collects the captures of a choice.
 type gathering struct {
 	l      *index.Library
 	choice choice
-	hosts  func(uri.Host) bool // whether the choice has a host
+	hosts  func(uri.Host) bool // whether the choice of a period has a host
 	all    func() []uri.Host   // returns the hosts of the crawl; nil = the index has others too
 	found  func(n int)
 

@@ -137,7 +137,7 @@ func (s *packStore) make(ctx context.Context, p *orderedPackage) (err error) {
 	if s.o.Node != "" { // hosts that another node crawls now may be in this archive
 		all = nil
 	}
-	g := gathering{l: l, choice: p.choice, hosts: s.hosts(p.choice), all: all, found: func(n int) {
+	g := gathering{l: l, choice: p.choice, hosts: s.o.Config().Chooses(p.choice.only), all: all, found: func(n int) {
 		s.change(p, func(p *api.Package) { p.Captures = n })
 	}}
 	if err := g.run(ctx); err != nil {

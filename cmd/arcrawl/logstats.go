@@ -122,7 +122,7 @@ func (s *logStats) hosts(errs io.Writer) (func(host string) bool, error) {
 	if _, err := c.Sites().Choose(s.only); err != nil {
 		return nil, cli.Usage(err)
 	}
-	chosen := cli.Chooses(c, s.only)
+	chosen := c.Chooses(s.only)
 	return func(host string) bool { return chosen(uri.Host(host)) }, nil
 }
 

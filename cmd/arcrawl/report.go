@@ -66,7 +66,7 @@ func askHeaders(ctx context.Context, d *cli.Daemon, only config.Filter) (api.Hea
 		return client.Headers(ctx, only)
 	}, func(c *config.Config) (api.HeaderReport, error) {
 		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.HeaderReport, error) {
-			return survey.Headers(hosts.OpenReputation(f.DB()), c, cli.Chooses(c, only), time.Now())
+			return survey.Headers(hosts.OpenReputation(f.DB()), c, c.Chooses(only), time.Now())
 		})
 	})
 }
@@ -174,7 +174,7 @@ func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.DayReport, error) {
 			store := hosts.OpenDaily(f.DB())
 			today := time.Now().UTC().Truncate(24 * time.Hour)
-			return survey.Days(store, uri.Host(r.host), cli.Chooses(c, r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
+			return survey.Days(store, uri.Host(r.host), c.Chooses(r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
 		})
 	})
 }
@@ -189,7 +189,7 @@ func (r *reportDays) chosen(cmd *cobra.Command) (func(uri.Host) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cli.Chooses(c, r.only), nil
+	return c.Chooses(r.only), nil
 }
 
 // fromLogs summarizes crawl logs.

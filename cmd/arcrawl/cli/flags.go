@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // SiteFlags adds the flags that choose hosts by what curators wrote about them.
@@ -29,14 +28,6 @@ func ChosenHosts(errs io.Writer, path string, f config.Filter) ([]string, error)
 		return nil, Usage(err)
 	}
 	return patterns, nil
-}
-
-// Chooses returns a function that reports whether a filter selects a host; nil if it selects all.
-func Chooses(c *config.Config, f config.Filter) func(uri.Host) bool {
-	if f.IsZero() {
-		return nil
-	}
-	return func(h uri.Host) bool { return f.Matches(c.Site(h)) }
 }
 
 // Once returns a text flag that may be given once. Its value is stored in text.
