@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
-	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -170,8 +169,8 @@ func whyRoutes() []Route {
 			},
 			Serve: func(w *Window, r *http.Request) (any, error) {
 				text := r.FormValue("uri")
-				if reason, ok := scope.OtherScheme(text); ok {
-					return survey.WhyNot(text, []scope.Reason{reason}), nil
+				if out, ok := survey.OtherScheme(text); ok {
+					return out, nil
 				}
 				q, err := survey.ReadWhyNot(r)
 				if err != nil {

@@ -23,6 +23,13 @@ func WhyNot(uri string, reasons []scope.Reason) api.WhyNot {
 	return out
 }
 
+// OtherScheme returns the answer for a URI that is never crawled because of its scheme. It reports false for any other
+// text.
+func OtherScheme(text string) (out api.WhyNot, ok bool) {
+	reason, ok := scope.OtherScheme(text)
+	return WhyNot(text, []scope.Reason{reason}), ok
+}
+
 // ReadWhyNot parses the question of a request.
 func ReadWhyNot(r *http.Request) (q whatif.Question, err error) {
 	var bad error

@@ -13,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
-	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
@@ -165,8 +164,8 @@ func addHopFlags(cmd *cobra.Command, via, hop *string) {
 
 // explainOut prints the result of every rule for a URI. It asks the daemon, or else reads configuration and store.
 func explainOut(cmd *cobra.Command, d cli.Daemon, uri, via, hop string) error {
-	if reason, ok := scope.OtherScheme(uri); ok {
-		return cli.Print(&d, cmd.OutOrStdout(), survey.WhyNot(uri, []scope.Reason{reason}), nil, showWhyNot)
+	if out, ok := survey.OtherScheme(uri); ok {
+		return cli.Print(&d, cmd.OutOrStdout(), out, nil, showWhyNot)
 	}
 	q, err := whyNotQuestion(uri, via, hop)
 	if err != nil {
