@@ -3,6 +3,7 @@ package fetch
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,31 @@ const (
 
 // ownFields are header fields that fetch sets itself, or that a request without a body must not have.
 var ownFields = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding"}
+
+// CheckHeaderName accepts the name of a header field that a file may set.
+func CheckHeaderName(name string) (problem, remedy string) {
+	lower := strings.ToLower(name)
+	switch {
+	case !httpguts.ValidHeaderFieldName(name) || len(name) > 100:
+		return "is not the name of a header field", `write for example "Accept-Language"`
+	case slices.Contains(framing, lower) || strings.HasPrefix(lower, "proxy-"):
+		return "is a header field of the connection, which arcrawl sets itself", "remove it"
+	case strings.HasPrefix(lower, "if-") || lower == "range":
+		return "would bring an answer without the page, or a part of it", "remove it: arcrawl asks whether a page has changed by itself"
+	case lower == "accept-encoding":
+		return "may only name codings that arcrawl undoes", "remove it: gzip, deflate, br and zstd are asked for"
+	case lower == "user-agent":
+		return "names the crawler and its operator, by which webmasters and robots.txt know it",
+			"remove it; set operator.contact, and ask the site to let the crawler in"
+	}
+	return "", ""
+}
+
+// framing lists the header fields of the connection and of the message, in lower case.
+var framing = []string{
+	"host", "connection", "content-length", "content-type", "transfer-encoding", "te", "trailer", "upgrade", "keep-alive",
+	"expect", "http2-settings",
+}
 
 // span is a part of a request, from its first byte to the one after its last.
 type span struct{ from, to int }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/arcrawl/arcrawl/config/schema"
+	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -152,7 +153,7 @@ const (
 // readOpenHeaders reads a list of header fields that everybody may know.
 func readOpenHeaders(f schema.Field) []Header {
 	const example = `write for example [{ name = "Accept-Language", value = "da, en;q=0.5" }]`
-	return readNamed(f, "value", example, CheckHeaderName, func(h *Header, v schema.Field) bool {
+	return readNamed(f, "value", example, fetch.CheckHeaderName, func(h *Header, v schema.Field) bool {
 		if remedy := secretName(h.Name); remedy != "" {
 			v.HiddenFault("is in the header field "+h.Name+", which holds a secret", remedy)
 			return false
@@ -170,7 +171,7 @@ func readOpenHeaders(f schema.Field) []Header {
 // readSecretHeaders reads a list of header fields that nobody may know.
 func readSecretHeaders(f schema.Field) []Header {
 	const example = `write for example [{ name = "X-Api-Key", secret = "file:news-key" }]`
-	return readNamed(f, "secret", example, CheckHeaderName, func(h *Header, v schema.Field) (ok bool) {
+	return readNamed(f, "secret", example, fetch.CheckHeaderName, func(h *Header, v schema.Field) (ok bool) {
 		h.Secret, ok = schema.ReadSecret(v, checkValue)
 		return ok
 	})
@@ -247,31 +248,6 @@ func secretName(name string) string {
 		return "use fetch.cookie for a cookie of consent, which everybody may know, or request.secret_headers"
 	}
 	return ""
-}
-
-// CheckHeaderName accepts the name of a header field that a file may set.
-func CheckHeaderName(name string) (problem, remedy string) {
-	lower := strings.ToLower(name)
-	switch {
-	case !httpguts.ValidHeaderFieldName(name) || len(name) > 100:
-		return "is not the name of a header field", `write for example "Accept-Language"`
-	case slices.Contains(framing, lower) || strings.HasPrefix(lower, "proxy-"):
-		return "is a header field of the connection, which arcrawl sets itself", "remove it"
-	case strings.HasPrefix(lower, "if-") || lower == "range":
-		return "would bring an answer without the page, or a part of it", "remove it: arcrawl asks whether a page has changed by itself"
-	case lower == "accept-encoding":
-		return "may only name codings that arcrawl undoes", "remove it: gzip, deflate, br and zstd are asked for"
-	case lower == "user-agent":
-		return "names the crawler and its operator, by which webmasters and robots.txt know it",
-			"remove it; set operator.contact, and ask the site to let the crawler in"
-	}
-	return "", ""
-}
-
-// framing lists the header fields of the connection and of the message, in lower case.
-var framing = []string{
-	"host", "connection", "content-length", "content-type", "transfer-encoding", "te", "trailer", "upgrade", "keep-alive",
-	"expect", "http2-settings",
 }
 
 // readFields reads a list of fields of a form that everybody may know.

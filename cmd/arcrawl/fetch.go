@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -95,7 +94,7 @@ func (f *fetchFlags) run(cmd *cobra.Command) (err error) {
 func (f *fetchFlags) other() (fields []fetch.Field, err error) {
 	for _, text := range f.headers {
 		name, value, ok := strings.Cut(text, ":")
-		if problem, remedy := login.CheckHeaderName(name); !ok || problem != "" {
+		if problem, remedy := fetch.CheckHeaderName(name); !ok || problem != "" {
 			err = errors.Join(err, fmt.Errorf("--header %q %s; %s", name, problem, remedy))
 		}
 		fields = append(fields, fetch.Field{Name: name, Value: strings.TrimSpace(value)})
