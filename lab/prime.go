@@ -72,7 +72,7 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 
 // readEarlier reads earlier visits, and prints what is damaged and of which hosts there is nothing.
 func readEarlier(cmd *cobra.Command, from *primeSource) error {
-	from.UserAgent, from.Report = "arcrawl/"+cli.Version(), cli.PrintFinding(cmd.ErrOrStderr(), false)
+	from.UserAgent, from.Damage = "arcrawl/"+cli.Version(), cmd.ErrOrStderr()
 	if err := from.Read(cmd.Context()); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/lab/sim"
 	"github.com/arcrawl/arcrawl/uri"
@@ -28,7 +28,7 @@ type primeSource struct {
 	Hosts  []string // only their URIs; empty = all, but a server needs hosts
 
 	UserAgent string
-	Report    func(warc.Finding) error // receives damage in WARC files; the rest is read
+	Damage    io.Writer // receives lines about damage in WARC files; the rest is read
 
 	Seen            sim.Sightings
 	Visits, Skipped int      // visits and lines
@@ -71,7 +71,7 @@ func (s *primeSource) Read(ctx context.Context) (err error) {
 	}
 	if err == nil && len(archives) > 0 {
 		var captures int
-		captures, err = s.Seen.ReadArchives(ctx, archives, s.wanted, s.Report)
+		captures, err = s.Seen.ReadArchives(ctx, archives, s.wanted, cli.PrintFinding(s.Damage, false))
 		s.Visits += captures
 	}
 	for i := 0; err == nil && s.Server != "" && i < len(s.Hosts); i++ {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -41,7 +40,15 @@ func showReloaded(out io.Writer, r api.Reloaded) error {
 	for _, l := range p.Load {
 		fmt.Fprintln(out, l.Text)
 	}
-	showNames(out, p.Names)
+	if n := p.Names; n != nil { // which known URIs get the same name, and which no longer share one
+		fmt.Fprintln(out, n.Text)
+		for _, m := range n.Merges {
+			fmt.Fprintf(out, "  same name: %s and %s, as %s\n", m.A, m.B, m.Name)
+		}
+		for _, s := range n.Splits {
+			fmt.Fprintf(out, "  no longer the same: %s and %s, which were %s\n", s.A, s.B, s.Name)
+		}
+	}
 	for _, f := range p.Warnings {
 		fmt.Fprintf(out, "warning: %s\n", f)
 	}
@@ -61,20 +68,6 @@ func showReloaded(out io.Writer, r api.Reloaded) error {
 func printEach[T ~string](out io.Writer, what string, list []T) {
 	for _, x := range list {
 		fmt.Fprintf(out, "%s: %s\n", what, x)
-	}
-}
-
-// showNames prints which known URIs get the same name, and which no longer share one.
-func showNames(out io.Writer, n *whatif.Names) {
-	if n == nil {
-		return
-	}
-	fmt.Fprintln(out, n.Text)
-	for _, m := range n.Merges {
-		fmt.Fprintf(out, "  same name: %s and %s, as %s\n", m.A, m.B, m.Name)
-	}
-	for _, s := range n.Splits {
-		fmt.Fprintf(out, "  no longer the same: %s and %s, which were %s\n", s.A, s.B, s.Name)
 	}
 }
 
