@@ -19,7 +19,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -492,7 +492,7 @@ func TestThePayloadIsComparedWithTheSHA256OfItsVisit(t *testing.T) {
 			},
 		}
 		if c.sum != "" {
-			v.Metadata = append(v.Metadata, warcout.Field{Name: history.PayloadSHA256, Value: c.sum})
+			v.Metadata = append(v.Metadata, warcout.Field{Name: crawler.PayloadSHA256, Value: c.sum})
 		}
 		_, err = w.Write(now, v)
 		archivetest.Must(t, err)

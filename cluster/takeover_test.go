@@ -20,6 +20,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 const (
@@ -330,7 +331,7 @@ func examineLogs(t *testing.T, dir string, nodes []string) map[string]int {
 		if _, err := os.Stat(filepath.Join(dir, node, "crawl.log")); err != nil {
 			continue // it has never crawled
 		}
-		for _, e := range daemontest.ReadLog(t, filepath.Join(dir, node, "crawl.log")) {
+		for _, e := range testcrawl.ReadLog(t, filepath.Join(dir, node, "crawl.log")) {
 			lines[e.URI]++
 			if e.Extra == nil || e.Extra.WARCFile == "" {
 				continue

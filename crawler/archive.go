@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -174,11 +173,11 @@ func metadataOf(v *aspects.Visit, a aspects.Kept) []warcout.Field {
 		{Name: "seed", Value: r.Seed},
 		{Name: "via", Value: r.Via},
 		{Name: "hopsFromSeed", Value: string(r.Hops)},
-		{Name: "visitReason", Value: history.ASCII(history.VisitReason(*r))},
+		{Name: "visitReason", Value: ascii(visitReason(*r))},
 		{Name: "fetchTimeMs", Value: strconv.FormatInt(got.Took.Milliseconds(), 10)},
 		{Name: "contentState", Value: v.Verdict.State.String()},
-		{Name: "contentStateReason", Value: history.ASCII(v.Verdict.Reason)},
-		{Name: history.PayloadSHA256, Value: sum},
+		{Name: "contentStateReason", Value: ascii(v.Verdict.Reason)},
+		{Name: PayloadSHA256, Value: sum},
 	}
 	fields = requestFields(v, fields)
 	if v.Block != "" {

@@ -25,6 +25,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // TestTheArchiveSaysWhatTheConnectionWas crawls a site over TLS whose name resolves to other addresses after a while.
@@ -209,7 +210,7 @@ func TestACrawlOverHTTP2IsArchivedInTheFormOfHTTP1(t *testing.T) {
 			t.Errorf("the archive has no %s: %v", kind, kinds)
 		}
 	}
-	checkArchive(t, w.dir)
+	testcrawl.CheckArchive(t, w.dir)
 	t.Run("read by warcio", func(t *testing.T) {
 		slow.Test(t)
 		pages := 0

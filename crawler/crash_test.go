@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -54,7 +55,7 @@ func TestLaw1(t *testing.T) {
 			t.Parallel()
 			w, _ := crashed(t, row.step, "text/html", "<p>The only article.</p>")
 			responses, revisits := 0, 0
-			for _, r := range checkArchive(t, w.dir) {
+			for _, r := range testcrawl.CheckArchive(t, w.dir) {
 				if strings.HasSuffix(r.Target(), "/article") {
 					responses += count(r, "response")
 					revisits += count(r, "revisit")

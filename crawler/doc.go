@@ -31,6 +31,9 @@
 // take the last moments of the log and of the frontier, which are synced every 200 ms. The rows above hold for it in
 // the same way.
 //
+// [FindMissing] compares crawl.log with the frontier, so that a lost end of the store is noticed, and [Missing.Rest]
+// lets the hosts of these visits rest.
+//
 // # The meaning of a visit
 //
 // A complete answer is judged: its content is changed or unchanged, and the wait evaluators say when to come back. An

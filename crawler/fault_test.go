@@ -105,7 +105,7 @@ func TestPanicConcernsOneDocument(t *testing.T) {
 					}
 				}
 			})
-			checkArchive(t, dir)
+			testcrawl.CheckArchive(t, dir)
 		})
 	}
 }

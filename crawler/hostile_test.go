@@ -22,6 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // manners is the behavior of a raw server after it has sent its answer.
@@ -289,7 +290,7 @@ func TestReboundNameIsRefused(t *testing.T) {
 	if r.Status != fetch.ConnectFailed || r.Kept != aspects.KeptNothing || !strings.Contains(strings.Join(line.Annotations, " "), "not_public") {
 		t.Errorf("status %d, kept %s, annotations %q", r.Status, r.Kept, line.Annotations)
 	}
-	for _, rec := range checkArchive(t, w.dir) {
+	for _, rec := range testcrawl.CheckArchive(t, w.dir) {
 		if bytes.Contains(rec.Block, []byte("secret")) {
 			t.Error("a page of the private network is in the archive")
 		}
@@ -321,6 +322,6 @@ func TestIPv6AndInternationalNamesAreVisited(t *testing.T) {
 		if r.Status != 200 || r.Kept != aspects.KeptResponse || line.URI != row.logged {
 			t.Errorf("%s: status %d, kept %s, logged as %s", row.name, r.Status, r.Kept, line.URI)
 		}
-		checkArchive(t, w.dir)
+		testcrawl.CheckArchive(t, w.dir)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // members is a site with a login. Its sessions end after ten hours.
@@ -179,7 +180,7 @@ func TestALoginIsRenewedAndLeavesNoTrace(t *testing.T) {
 	if strings.Contains(log, "s3ss10n-") || strings.Contains(log, "p&a=s") {
 		t.Errorf("the log has a secret: %s", log)
 	}
-	checkArchive(t, dir)
+	testcrawl.CheckArchive(t, dir)
 }
 
 // TestALoginThatFailsRestsItsHost crawls the site for two days with a wrong password, and with an account that may not

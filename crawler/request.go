@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/panics"
@@ -71,7 +70,7 @@ func requestFields(v *aspects.Visit, fields []warcout.Field) []warcout.Field {
 	r := &v.Request
 	if s := v.Capture.Security; s != nil {
 		fields = append(fields, warcout.Field{Name: "tlsCertificate", Value: s.Certificate},
-			warcout.Field{Name: "tlsAccepted", Value: history.ASCII(s.Accepted)})
+			warcout.Field{Name: "tlsAccepted", Value: ascii(s.Accepted)})
 	}
 	if r.Permission != "" {
 		fields = append(fields, warcout.Field{Name: "robotsPermission", Value: r.Permission})

@@ -49,7 +49,7 @@ func TestAMonthIsTheSame(t *testing.T) {
 		tellFrontier(&b, w)
 	})
 	tellLog(t, &b, dir)
-	tellArchive(&b, checkArchive(t, dir))
+	tellArchive(&b, testcrawl.CheckArchive(t, dir))
 	got := b.String()
 	if *update {
 		writeDigest(t, got)

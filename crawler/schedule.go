@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -9,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/robots"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
@@ -19,7 +19,7 @@ const byStack = "stack"
 
 // beginNext adds a visit to the history of its URI.
 func (c *Crawler) beginNext(v *aspects.Visit) {
-	v.Next = aspects.Next{Record: history.Add(*v.Record(), historyVisit(v)), Asked: c.askedOf(v)}
+	v.Next = aspects.Next{Record: Remember(*v.Record(), pastVisit(v)), Asked: c.askedOf(v)}
 	r := &v.Next.Record
 	r.DueInScope = time.Time{}
 	c.aspects.rendered.Settle(r)
@@ -27,7 +27,7 @@ func (c *Crawler) beginNext(v *aspects.Visit) {
 		r.Born = v.Found.Born
 	}
 	if !v.Failed && !v.Gone {
-		history.Entitle(r, v.Found.Title)
+		r.Title = cmp.Or(v.Found.Title, r.Title) // a page that is unchanged is not read for titles
 	}
 }
 
@@ -96,10 +96,10 @@ func waitBegins(v *aspects.Visit, w evaluators.Wait) time.Time {
 	return v.Finished
 }
 
-// historyVisit returns the facts of a visit that enter the history of its URI.
-func historyVisit(v *aspects.Visit) history.Visit {
+// pastVisit returns the facts of a visit that enter the history of its URI.
+func pastVisit(v *aspects.Visit) PastVisit {
 	got := v.Capture
-	h := history.Visit{
+	h := PastVisit{
 		Started: got.Started, Status: got.Status, State: v.Verdict.State, Failed: v.Failed, Gone: v.Gone,
 		Unread: got.Stopped || got.Status == http.StatusNotModified, Asked: v.Request.Mark,
 	}
@@ -109,7 +109,7 @@ func historyVisit(v *aspects.Visit) history.Visit {
 	if h.Unread {
 		return h
 	}
-	h.Body = history.Body{
+	h.Body = PastBody{
 		Complete: got.Complete, ContentType: got.Header.Get("Content-Type"), Location: got.Header.Get("Location"),
 		Comparison: v.Compared, Near: v.Verdict.Near, Payload: got.PayloadDigest, Size: got.PayloadSize,
 		Origin: v.Kept.Origin, NoOrigin: v.Kept.Keeping == aspects.KeptEvidence,

@@ -113,10 +113,10 @@ func tell(t *testing.T, dir, script string) string {
 		b.WriteString(w.told[i] + sentence(r, w.began, len(hosts) > 1))
 	}
 	b.WriteString(w.told[len(w.reports)])
-	records := checkArchive(t, dir)
+	records := testcrawl.CheckArchive(t, dir)
 	w.checkIndex(records)
 	w.checkReplay(records)
-	checkSeries(t, records)
+	archivetest.CheckSeries(t, "test", records)
 	for _, words := range acts {
 		if words[0] == "show" {
 			w.show(&b, records, words[1:])
@@ -160,20 +160,6 @@ func (w *world) checkReplay(records []archivetest.CheckedRecord) {
 		want, asked := sent[r.Target()+at.Format(time.RFC3339)]
 		if archived && asked && r.Header.Get("WARC-Truncated") == "" && got != want {
 			w.t.Errorf("the %s of %s, %s, replays another text than was sent", r.Type(), r.Target(), at)
-		}
-	}
-}
-
-// checkSeries checks the files of each series alone: no record may refer to one in another series.
-func checkSeries(t testing.TB, records []archivetest.CheckedRecord) {
-	t.Helper()
-	apart, series := map[string][]archivetest.CheckedRecord{}, warcout.SeriesIn("test")
-	for _, r := range records {
-		apart[series(r.File)] = append(apart[series(r.File)], r)
-	}
-	for s, records := range apart {
-		if err := archivetest.CheckRecords(records); err != nil {
-			t.Errorf("the series %q alone: %v", s, err)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -181,7 +180,7 @@ func (c *Crawler) unfetched(v *aspects.Visit, err error) *aspects.Visit {
 // it as such.
 func (c *Crawler) quarantine(v *aspects.Visit, err error) {
 	v.Break(err)
-	v.Next = aspects.Next{Record: history.Add(*v.Record(), historyVisit(v))}
+	v.Next = aspects.Next{Record: Remember(*v.Record(), pastVisit(v))}
 	n := &v.Next
 	n.Wait = misfortune.Wait(v.Fault, n.Record.Failures, settingsOf(v).Retry)
 	n.Record.Why = n.Wait.Why()

@@ -22,10 +22,8 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
-	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // world is a crawl in a folder, with real components and a scripted web.
@@ -246,17 +244,7 @@ func (w *world) visits(suffix string) []crawler.Report {
 // logLines returns the entries of crawl.log.
 func (w *world) logLines() []crawllog.Entry {
 	w.t.Helper()
-	text, err := os.ReadFile(w.path("crawl.log"))
-	must(w.t, err)
-	var out []crawllog.Entry
-	for line := range strings.Lines(string(text)) {
-		e, err := crawllog.Parse(strings.TrimSuffix(line, "\n"))
-		if err != nil {
-			w.t.Fatal(fmt.Errorf("%w in line %q", err, line))
-		}
-		out = append(out, e)
-	}
-	return out
+	return testcrawl.ReadLog(w.t, w.path("crawl.log"))
 }
 
 // must ends the test if there is an error.
@@ -347,53 +335,5 @@ func (w *world) steer(f *frontier.Frontier, prefix string, verb frontier.Verb) {
 		var err error
 		_, next, err = f.Steer(time.Now(), frontier.Selection{Prefix: prefix}, frontier.Action{Verb: verb}, next)
 		must(w.t, err)
-	}
-}
-
-// checkArchive reads the archive and the log that a crawl wrote to dir. The archive must be valid by itself, and must
-// contain each record that the log names.
-func checkArchive(t *testing.T, dir string) []archivetest.CheckedRecord {
-	t.Helper()
-	records := archivetest.CheckDir(t, filepath.Join(dir, "warc"))
-	at := make(map[string]archivetest.CheckedRecord, len(records))
-	for _, r := range records {
-		at[fmt.Sprintf("%s@%d", r.File, r.Offset)] = r
-	}
-	for _, r := range records {
-		if _, body, _ := strings.Cut(string(r.Block), "\r\n\r\n"); r.Type() == "response" && r.Header.Get("WARC-Truncated") != "" {
-			if got, want := r.Header.Get("WARC-Payload-Digest"), digest.Of([]byte(body)).String(); got != want {
-				t.Errorf("the cut response of %s has the digest %s, and its bytes have %s", r.Target(), got, want)
-			}
-		}
-	}
-	w := &world{t: t, dir: dir}
-	for _, e := range w.logLines() {
-		checkClaim(t, e, at)
-	}
-	return records
-}
-
-// checkClaim checks that the archive contains the record that a log line names.
-func checkClaim(t *testing.T, e crawllog.Entry, at map[string]archivetest.CheckedRecord) {
-	t.Helper()
-	if e.Extra == nil || e.Extra.WARCFile == "" {
-		return
-	}
-	r, ok := at[fmt.Sprintf("%s@%d", e.Extra.WARCFile, e.Extra.WARCOffset)]
-	if !ok {
-		t.Errorf("crawl.log names %s at %d of %s, where the archive has no record", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile)
-		return
-	}
-	target := r.Target()
-	if r.Type() == "metadata" {
-		target = strings.TrimPrefix(target, warcout.EvidencePrefix)
-	}
-	if target != e.URI || !r.Main() {
-		t.Errorf("crawl.log names %s at %d of %s, where the archive has a %s of %s", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile, r.Type(), r.Target())
-	}
-	why := r.Header.Get("WARC-Truncated")
-	broken := why != "" && why != "length" && e.Digest.IsZero() // its record has the digest of a part
-	if got := r.Header.Get("WARC-Payload-Digest"); r.Type() != "metadata" && got != e.Digest.String() && !broken {
-		t.Errorf("crawl.log has %s for %s, its record has %s", e.Digest, e.URI, got)
 	}
 }

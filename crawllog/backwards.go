@@ -1,6 +1,7 @@
 package crawllog
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -16,6 +17,9 @@ import (
 
 // backwardsBlock is how many bytes [Backwards] reads at a time.
 const backwardsBlock = 256 << 10
+
+// maxForwards is the maximum length of a line that [Forwards] reads, in bytes.
+const maxForwards = 1 << 20
 
 // Recent returns the paths of a log and of its rotated files, the newest first. They may be compressed.
 func Recent(path string) ([]string, error) {
@@ -99,6 +103,30 @@ func Backwards(name string, f func(line []byte, offset int64) bool) (err error) 
 	}
 	if whole {
 		callWith(f, rest, 0)
+	}
+	return nil
+}
+
+// Forwards calls f with each line of a file from an offset on, until f returns an error. The file may be compressed;
+// the offset counts bytes of its text. A line of more than 1 MiB is an error.
+func Forwards(name string, offset int64, f func(line string) error) (err error) {
+	file, err := fileio.OpenText(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if _, err := io.CopyN(io.Discard, file, offset); err != nil {
+		return fmt.Errorf("read %s from byte %d: %w", name, offset, err)
+	}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxForwards)
+	for lines.Scan() {
+		if err := f(lines.Text()); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
 	}
 	return nil
 }

@@ -77,6 +77,26 @@ type Schedule struct {
 	Overdue  time.Duration // how late the visit was; a negative one is written as zero
 }
 
+// Began returns when the visit began, or when it was logged if no exchange took place.
+func (e Entry) Began() time.Time {
+	if e.Started.IsZero() {
+		return e.Logged
+	}
+	return e.Started
+}
+
+// AskedFor returns how long after the visit the server wants no request.
+func (e Entry) AskedFor() time.Duration {
+	for _, a := range e.Annotations {
+		if text, ok := strings.CutPrefix(a, Asked); ok {
+			if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+				return time.Duration(n) * time.Second
+			}
+		}
+	}
+	return 0
+}
+
 // AppendTo appends the line to b, without its line end. withExtra adds the thirteenth column. AppendTo never fails: it
 // replaces or cuts whatever would break the columns; see the package comment.
 func (e Entry) AppendTo(b []byte, withExtra bool) []byte {

@@ -45,7 +45,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -119,7 +118,7 @@ type Daemon struct {
 	daemons     int              // maximum number in this process, if it has several
 	refused     refusals         // of the process; read it with the method refusals
 	connections int              // maximum number of open ones of each listener
-	missing     history.Missing  // the visits that crawl.log had and the store did not know, at the start
+	missing     crawler.Missing  // the visits that crawl.log had and the store did not know, at the start
 	closers     closers
 	stopped     time.Time // when the context of Run ended
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -121,7 +121,7 @@ func (d *Daemon) findMissing(now time.Time) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), compareFor)
 	defer cancel()
 	c := d.live.Current()
-	d.missing, err = history.FindMissing(ctx, d.parts.Frontier, c, c.Storage.Log, comparedBytes, now)
+	d.missing, err = crawler.FindMissing(ctx, d.parts.Frontier, c, c.Storage.Log, comparedBytes, now)
 	if err != nil {
 		return err
 	}

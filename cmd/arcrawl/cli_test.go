@@ -19,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // command runs a command line as the program does. It returns the exit code and the output.
@@ -127,7 +128,7 @@ func TestTheDemoSumsUp(t *testing.T) {
 	}
 	records := archivetest.CheckDir(t, filepath.Join(dir, "warc"))
 	// A busy machine makes few visits.
-	if lines := daemontest.ReadLog(t, filepath.Join(dir, "crawl.log")); len(lines) < 4 || len(records) < 3*len(lines)/2 {
+	if lines := testcrawl.ReadLog(t, filepath.Join(dir, "crawl.log")); len(lines) < 4 || len(records) < 3*len(lines)/2 {
 		t.Errorf("%d lines in the log and %d records in the archive, want more", len(lines), len(records))
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))

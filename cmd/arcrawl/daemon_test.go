@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -42,7 +43,7 @@ func TestHangupReopensTheLog(t *testing.T) {
 	d.Terminate(t)
 	lines := make(map[string]int)
 	for _, log := range append(logs, filepath.Join(dir, "crawl.log")) {
-		for _, e := range daemontest.ReadLog(t, log) {
+		for _, e := range testcrawl.ReadLog(t, log) {
 			lines[e.URI]++
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -140,7 +141,7 @@ func examine(t *testing.T, dir string, site *killSite) {
 			captures[uri.FromCanonical(r.Target()).Host()]++
 		}
 	}
-	for _, e := range daemontest.ReadLog(t, filepath.Join(dir, "crawl.log")) {
+	for _, e := range testcrawl.ReadLog(t, filepath.Join(dir, "crawl.log")) {
 		lines[e.URI]++
 		if e.Extra == nil || e.Extra.WARCFile == "" {
 			continue

@@ -8,10 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/archive/rebuild"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -90,7 +91,7 @@ func rebuildMissing(cmd *cobra.Command, c *config.Config, logs []string, links b
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	m, err := history.FindMissing(cmd.Context(), f, c, c.Storage.Log, 0, now)
+	m, err := crawler.FindMissing(cmd.Context(), f, c, c.Storage.Log, 0, now)
 	if err = errors.Join(err, cmd.Context().Err()); err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func rebuildMissing(cmd *cobra.Command, c *config.Config, logs []string, links b
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), "0 visits missing: the store knows the last visits of the crawl log")
 		return errors.Join(err, rebuildLinks(cmd, f, c, links))
 	}
-	r, err := history.AddMissing(cmd.Context(), f, c, m, now)
+	r, err := rebuild.AddMissing(cmd.Context(), f, c, m, now)
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func rebuildLinks(cmd *cobra.Command, f *frontier.Frontier, c *config.Config, li
 	}
 	progress := new(warc.Progress)
 	stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
-	r, err := history.RebuildLinks(cmd.Context(), f, c, progress)
+	r, err := rebuild.Links(cmd.Context(), f, c, progress)
 	stop()
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func rebuildStore(cmd *cobra.Command, c *config.Config, logs []string, links boo
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	r, err := history.Rebuild(cmd.Context(), f, c, logs, now)
+	r, err := rebuild.Store(cmd.Context(), f, c, logs, now)
 	if err != nil {
 		return err
 	}

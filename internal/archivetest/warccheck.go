@@ -21,6 +21,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // CheckedRecord is one WARC record.
@@ -152,6 +154,21 @@ func CheckRecords(records []CheckedRecord) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// CheckSeries checks the files of each series alone: no record may refer to one in another series. The names of files
+// begin with the prefix.
+func CheckSeries(t testing.TB, prefix string, records []CheckedRecord) {
+	t.Helper()
+	apart, series := map[string][]CheckedRecord{}, warcout.SeriesIn(prefix)
+	for _, r := range records {
+		apart[series(r.File)] = append(apart[series(r.File)], r)
+	}
+	for s, records := range apart {
+		if err := CheckRecords(records); err != nil {
+			t.Errorf("the series %q alone: %v", s, err)
+		}
+	}
 }
 
 func checkOne(r CheckedRecord) []error {

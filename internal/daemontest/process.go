@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/arcrawl/arcrawl/crawllog"
 )
 
 // Program is the real program, which the tests of a package share: to link it takes some seconds of processor time.
@@ -154,24 +152,6 @@ func ServeHosts(t *testing.T, n int, handler http.Handler) (hosts []string) {
 		t.Cleanup(func() { _ = server.Close() })
 	}
 	return hosts
-}
-
-// ReadLog returns the lines of a crawl.log.
-func ReadLog(t *testing.T, path string) []crawllog.Entry {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []crawllog.Entry
-	for line := range strings.Lines(string(text)) {
-		e, err := crawllog.Parse(strings.TrimSuffix(line, "\n"))
-		if err != nil {
-			t.Errorf("%v in line %q", err, line)
-		}
-		out = append(out, e)
-	}
-	return out
 }
 
 // WriteFile writes a file.

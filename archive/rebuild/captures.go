@@ -1,6 +1,7 @@
-package history
+package rebuild
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -63,7 +64,7 @@ func (b *rebuilder) addCaptures(ctx context.Context, l *index.Library, e *fronti
 	switch {
 	case payload != nil:
 		b.result.Payloads++
-		Entitle(&e.Record, titleOf(l, last, header, e.URI))
+		e.Title = cmp.Or(titleOf(l, last, header, e.URI), e.Title)
 	case e.Origin != (digest.Origin{}):
 		b.result.Missing++
 		e.Origin = digest.Origin{}

@@ -1,32 +1,4 @@
-// Package history turns visits into the history of a URI.
-//
-// A history has two sources: the exchanges themselves while the crawl runs, and their lines in crawl.log when a lost
-// store is rebuilt. Both are brought into the same form, [Visit]. [Add] is the one function that says what a visit
-// changes.
-//
-//	exchange ─────────▶ Visit ──▶ Add ──▶ history
-//	line ──▶ Replay ──▶ Visit ──▶ Add ──▶ history ──▶ Recaptured ──▶ history
-//
-// A line lacks the headers, the comparison digest and the exact place of the payload. [Recaptured] adds them from the
-// archive.
-//
-// # Rebuilding a lost store
-//
-// [Rebuild] reads every line of the logs, in the order of time, and adds it to the history of its URI as the visit
-// itself did. Then it looks up the last payload of each URI in the archive. The line of a visit is written after its
-// records and before it is settled (law 1), so the logs know every visit that the lost store knew.
-//
-// [FindMissing] and [AddMissing] do the same for the last visits only, if the store lost these.
-//
-// Lines without the thirteenth column (log.extra_info) suffice: [Infer] infers most of it from the other
-// columns, and the archive has the place of the record.
-//
-// The headers in the archive teach again how reliable the headers of each host are, and the lines what similar URIs
-// have in common. [RebuildLinks] also reads the archived pages again, for the URIs that were found but never visited.
-//
-// What neither a log nor the archive holds cannot be rebuilt, such as holds and pauses. The crawl learns most of the
-// rest again.
-package history
+package crawler
 
 import (
 	"strings"
@@ -38,8 +10,9 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// Visit is the part of a visit that the history of its URI depends on.
-type Visit struct {
+// PastVisit is the part of a visit that the history of its URI depends on. It comes from the exchange while the crawl
+// runs, and from its line in crawl.log when a lost store is rebuilt.
+type PastVisit struct {
 	Started time.Time
 	Status  int              // HTTP status, or a negative code of Heritrix
 	State   evaluators.State // the verdict of a visit that did not fail
@@ -47,12 +20,12 @@ type Visit struct {
 	Gone    bool             // the server says that there is no such page
 	Error   string           // why it failed, if the status does not say enough
 	Unread  bool             // the body was not read: the headers vouch for it
-	Body    Body             // zero if Unread
+	Body    PastBody         // zero if Unread
 	Asked   int              // of the request that brought Body; see [frontier.History]
 }
 
-// Body is the body that a visit read, and the headers that came with it.
-type Body struct {
+// PastBody is the body that a visit read, and the headers that came with it.
+type PastBody struct {
 	Complete    bool // it was not cut at a limit
 	ContentType string
 	Location    string
@@ -65,8 +38,9 @@ type Body struct {
 	Validators  evaluators.Validators // that may be remembered together with the body
 }
 
-// Add returns the record of a URI after one more visit. The wait until the next visit is decided afterwards.
-func Add(r frontier.Record, v Visit) frontier.Record {
+// Remember returns the record of a URI after one more visit. It is the one function that says what a visit changes. The
+// wait until the next visit is decided afterwards.
+func Remember(r frontier.Record, v PastVisit) frontier.Record {
 	r.Visits++
 	r.LastVisit, r.LastStatus, r.LastError = v.Started, v.Status, v.Error
 	switch {
@@ -85,15 +59,8 @@ func Add(r frontier.Record, v Visit) frontier.Record {
 	return r
 }
 
-// Entitle notes the title of a page, unless the visit found none: a page that is unchanged is not read for titles.
-func Entitle(r *frontier.Record, title string) {
-	if title != "" {
-		r.Title = title
-	}
-}
-
 // judged returns a history after a visit whose content was judged.
-func judged(h frontier.History, v Visit) frontier.History {
+func judged(h frontier.History, v PastVisit) frontier.History {
 	h.LastCapture = v.Started
 	if v.State == evaluators.Changed {
 		h.LastChange = v.Started
@@ -126,22 +93,22 @@ func judged(h frontier.History, v Visit) frontier.History {
 	return h
 }
 
-// signs replaces the signs in reasons that are not ASCII. ASCII can be read without knowing an encoding, and short
+// asciiSigns replaces the signs in reasons that are not ASCII. ASCII can be read without knowing an encoding, and short
 // ASCII records have a compression of their own, see package warcout.
-var signs = strings.NewReplacer("×", "x", "÷", "/", "→", "->")
+var asciiSigns = strings.NewReplacer("×", "x", "÷", "/", "→", "->")
 
-// ASCII returns a reason as it is written in the archive.
-func ASCII(reason string) string {
+// ascii returns a reason as it is written in the archive.
+func ascii(reason string) string {
 	for i := range len(reason) {
 		if reason[i] >= utf8.RuneSelf {
-			return signs.Replace(reason)
+			return asciiSigns.Replace(reason)
 		}
 	}
 	return reason // as nearly all are; the replacer would copy it
 }
 
-// VisitReason returns why a URI was visited now: what decided its due time.
-func VisitReason(r frontier.Record) string {
+// visitReason returns why a URI was visited now: what decided its due time.
+func visitReason(r frontier.Record) string {
 	switch {
 	case r.Visits == 0 && r.Via == "" && r.Why == "":
 		return "seed"
@@ -150,3 +117,6 @@ func VisitReason(r frontier.Record) string {
 	}
 	return r.Why
 }
+
+// PayloadSHA256 is the name of the SHA-256 of a whole payload in a metadata record.
+const PayloadSHA256 = "payloadSHA256"

@@ -1,4 +1,4 @@
-package history
+package rebuild
 
 import (
 	"context"
@@ -82,7 +82,7 @@ func (b *rebuilder) headerOf(ctx context.Context, u uri.URI, l crawllog.Entry) (
 	if inLine {
 		header, err = library.HeaderAt(u.String(), l.Extra.WARCFile, l.Extra.WARCOffset)
 	} else {
-		header, err = library.HeaderOn(u.String(), Began(l))
+		header, err = library.HeaderOn(u.String(), l.Began())
 	}
 	if err != nil {
 		return nil, nil //nolint:nilerr // what is damaged or not there teaches nothing

@@ -1,4 +1,4 @@
-package history
+package rebuild
 
 import (
 	"math/rand/v2"

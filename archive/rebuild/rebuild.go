@@ -1,36 +1,52 @@
-package history
+// Package rebuild makes a store again that was lost, from the crawl logs and the archive.
+//
+// [Store] reads every line of the logs, in the order of time, and adds it to the history of its URI as the visit itself
+// did. Then it looks up the last payload of each URI in the archive. The line of a visit is written after its records
+// and before it is settled (law 1), so the logs know every visit that the lost store knew.
+//
+//	exchange ────────▶ PastVisit ──▶ Remember ──▶ history
+//	line ──▶ Replay ──▶ PastVisit ──▶ Remember ──▶ history ──▶ Recaptured ──▶ history
+//
+// A line lacks the headers, the comparison digest and the exact place of the payload. [Recaptured] adds them from the
+// archive.
+//
+// [AddMissing] does the same for the last visits only, if the store lost these.
+//
+// Lines without the thirteenth column (log.extra_info) suffice: [Infer] infers most of it from the other columns, and
+// the archive has the place of the record.
+//
+// The headers in the archive teach again how reliable the headers of each host are, and the lines what similar URIs
+// have in common. [Links] also reads the archived pages again, for the URIs that were found but never visited.
+//
+// What neither a log nor the archive holds cannot be rebuilt, such as holds and pauses. The crawl learns most of the
+// rest again.
+package rebuild
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
-	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-const (
-	// batchSize is how many lines, or URIs, are read before something is written.
-	batchSize = 1000
-	// maxLine is the maximum length of a line of a log, in bytes. A longer line is an error.
-	maxLine = 1 << 20
-)
+// batchSize is how many lines, or URIs, are read before something is written.
+const batchSize = 1000
 
-// RebuildResult counts what was rebuilt.
-type RebuildResult struct {
+// Result counts what was rebuilt.
+type Result struct {
 	Logs     int   // files that have a line of a crawl log
 	Lines    int64 // visits
 	BadLines int64 // lines that are not lines of a crawl log
@@ -45,7 +61,7 @@ type rebuilder struct {
 	store   *frontier.Frontier
 	config  *config.Config
 	now     time.Time
-	result  RebuildResult
+	result  Result
 	library *index.Library // the archive; nil until it is opened
 
 	// What is learned of hosts. The book writes each observation by itself.
@@ -72,7 +88,7 @@ func newRebuilder(f *frontier.Frontier, c *config.Config, now time.Time) rebuild
 }
 
 // read adds the visits of logs to the store, and then what only the archive knows of their URIs.
-func (b *rebuilder) read(ctx context.Context, logs []logPlace) (err error) {
+func (b *rebuilder) read(ctx context.Context, logs []crawler.LogPart) (err error) {
 	defer func() {
 		if b.library != nil {
 			err = errors.Join(err, b.library.Close())
@@ -80,7 +96,7 @@ func (b *rebuilder) read(ctx context.Context, logs []logPlace) (err error) {
 	}()
 	for _, log := range logs {
 		b.result.Logs++
-		if err := b.readLog(ctx, log.name, log.offset); err != nil {
+		if err := b.readLog(ctx, log.Name, log.Offset); err != nil {
 			return err
 		}
 	}
@@ -114,14 +130,14 @@ type rebuiltVisit struct {
 	line  string
 }
 
-// Rebuild fills an empty store from crawl logs, which may be gzipped, and from the archive of the configuration. Hosts
+// Store fills an empty store from crawl logs, which may be gzipped, and from the archive of the configuration. Hosts
 // then rest as after a crash, because nobody knows when they were last visited.
-func Rebuild(
+func Store(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, logs []string, now time.Time,
-) (RebuildResult, error) {
+) (Result, error) {
 	sorted, err := sortByTime(logs)
 	if err != nil {
-		return RebuildResult{}, err
+		return Result{}, err
 	}
 	b := newRebuilder(f, c, now)
 	if err := b.read(ctx, sorted); err != nil {
@@ -132,13 +148,27 @@ func Rebuild(
 	return b.result, errors.Join(err, f.Sync())
 }
 
+// AddMissing adds missing visits to the histories of their URIs, in the order of the log, and lets their hosts rest.
+// Visits that the store knows are skipped, so AddMissing can be repeated. What bare lines lack follows from their other
+// columns and from the archive.
+func AddMissing(
+	ctx context.Context, f *frontier.Frontier, c *config.Config, m crawler.Missing, now time.Time,
+) (Result, error) {
+	b := newRebuilder(f, c, now)
+	b.missing = true
+	if err := b.read(ctx, m.Logs); err != nil {
+		return b.result, err
+	}
+	return b.result, errors.Join(m.Rest(f, c, now), f.Sync())
+}
+
 // sortByTime sorts logs by the times of their first lines. It drops files without a line of a crawl log.
-func sortByTime(logs []string) ([]logPlace, error) {
+func sortByTime(logs []string) ([]crawler.LogPart, error) {
 	first := map[string]time.Time{}
-	var sorted []logPlace
+	var sorted []crawler.LogPart
 	for _, log := range logs {
 		errFound := errors.New("found")
-		err := eachLine(log, 0, func(line string) error {
+		err := crawllog.Forwards(log, 0, func(line string) error {
 			e, err := crawllog.Parse(line)
 			if err != nil {
 				return nil //nolint:nilerr // look at the next line
@@ -148,7 +178,7 @@ func sortByTime(logs []string) ([]logPlace, error) {
 		})
 		switch {
 		case errors.Is(err, errFound):
-			sorted = append(sorted, logPlace{name: log})
+			sorted = append(sorted, crawler.LogPart{Name: log})
 		case err != nil:
 			return nil, err
 		}
@@ -156,45 +186,22 @@ func sortByTime(logs []string) ([]logPlace, error) {
 	if len(sorted) == 0 {
 		return nil, fmt.Errorf("no crawl log among %q", logs)
 	}
-	slices.SortFunc(sorted, func(a, b logPlace) int {
-		return cmp.Or(first[a.name].Compare(first[b.name]), strings.Compare(a.name, b.name))
+	slices.SortFunc(sorted, func(a, b crawler.LogPart) int {
+		return cmp.Or(first[a.Name].Compare(first[b.Name]), strings.Compare(a.Name, b.Name))
 	})
 	return sorted, nil
 }
 
-// eachLine calls f with each line of a file from an offset on, until f returns an error. The file may be gzipped.
-func eachLine(name string, offset int64, f func(line string) error) (err error) {
-	file, err := fileio.OpenText(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if _, err := io.CopyN(io.Discard, file, offset); err != nil {
-		return fmt.Errorf("read %s from byte %d: %w", name, offset, err)
-	}
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, maxLine)
-	for lines.Scan() {
-		if err := f(lines.Text()); err != nil {
-			return err
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	return nil
-}
-
 // readLog adds the visits of a log, from an offset on, to the store.
 func (b *rebuilder) readLog(ctx context.Context, log string, offset int64) error {
-	err := eachLine(log, offset, func(line string) error {
+	err := crawllog.Forwards(log, offset, func(line string) error {
 		e, err := crawllog.Parse(line)
 		u, errURI := uri.Parse(e.URI)
 		if err != nil || errURI != nil {
 			b.result.BadLines++
 			return nil
 		}
-		if b.missing && !isVisit(e) {
+		if b.missing && !crawler.IsVisit(e) {
 			return nil
 		}
 		b.want(u)
@@ -237,7 +244,7 @@ func (b *rebuilder) storeVisits(ctx context.Context) error {
 	}
 	added := map[uri.URI]bool{}
 	for _, v := range b.visits {
-		if b.missing && isKnown(b.entries[v.uri], v.entry) {
+		if b.missing && crawler.Remembers(b.entries[v.uri].Record, v.entry) {
 			continue
 		}
 		b.result.Lines++

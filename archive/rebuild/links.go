@@ -1,4 +1,4 @@
-package history
+package rebuild
 
 import (
 	"cmp"
@@ -37,10 +37,10 @@ type linkReader struct {
 	decide *scope.Scope
 }
 
-// RebuildLinks reads all responses of the archive, oldest file first, and adds the URIs that their pages link to and
+// Links reads all responses of the archive, oldest file first, and adds the URIs that their pages link to and
 // that the crawl does not know: those that were found but not visited before the store was lost. A page counts if its
 // URI is in the store, and a link if it is in scope. The URIs became known when the page was archived, and are due now.
-func RebuildLinks(
+func Links(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, progress *warc.Progress,
 ) (LinksResult, error) {
 	files, faults := warc.FilesAndPackages([]string{c.Storage.WARC})
@@ -131,7 +131,7 @@ func (r *linkReader) candidate(
 		URI: l.URI, Hops: page.Hops.Then(hop), Via: page.URI.String(), Seed: page.Seed, Due: at,
 	}
 	if hop == uri.Manifest || hop == uri.Redirect && page.Source != "" {
-		c.Source = string(feeds.State{Kind: feeds.Awaited}.Bytes())
+		c.Source = feeds.Expected()
 	}
 	// A page without a seed is its own seed.
 	if r.decide == nil || page.Seed == "" || r.seed != page.Seed || !r.when.Equal(at) {

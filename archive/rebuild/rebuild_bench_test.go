@@ -1,6 +1,6 @@
 //go:build unix
 
-package history_test
+package rebuild_test
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/rebuild"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -66,7 +66,7 @@ func BenchmarkStore(b *testing.B) {
 	defer f.Close() //nolint:errcheck // nobody needs it
 	began := used(b)
 	b.ResetTimer()
-	r, err := history.Rebuild(b.Context(), f, c, []string{log}, lib.Now)
+	r, err := rebuild.Store(b.Context(), f, c, []string{log}, lib.Now)
 	if err != nil || r.Payloads != int64(b.N) {
 		b.Fatalf("rebuilt %+v: %v", r, err)
 	}

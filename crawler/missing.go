@@ -1,4 +1,4 @@
-package history
+package crawler
 
 import (
 	"context"
@@ -25,15 +25,15 @@ type Missing struct {
 	Since, Until time.Time // when the first and the last of them were logged
 	Last         time.Time // when the last line was logged, missing or not
 	More         bool      // the search was interrupted: there may be more
+	Logs         []LogPart // where the missing visits begin in each log, the oldest log first
 
-	logs  []logPlace             // where the missing visits begin in each log, the oldest log first
 	rests map[uri.Host]time.Time // when the hosts of missing visits may be asked again
 }
 
-// logPlace is a place in a log.
-type logPlace struct {
-	name   string
-	offset int64
+// LogPart is a log from an offset on.
+type LogPart struct {
+	Name   string
+	Offset int64
 }
 
 // missingSearch is a search for missing visits.
@@ -43,14 +43,6 @@ type missingSearch struct {
 	now   time.Time
 	found Missing
 	known int // visits in a row that the store knows
-
-	lines []placedLine // that were read but not looked up yet, the last line first
-}
-
-// placedLine is a visit with its place in the log.
-type placedLine struct {
-	rebuiltVisit
-	offset int64
 }
 
 // FindMissing compares the end of a crawl log with the store. It reads the log and its rotated files backwards, until
@@ -77,95 +69,75 @@ func FindMissing(
 				s.found.More = true
 				return false
 			}
-			s.add(string(line), offset)
-			if len(s.lines) >= batchSize {
-				errLookup = s.lookUp(name)
-			}
+			errLookup = s.lookUp(name, string(line), offset)
 			return errLookup == nil && s.known < knownInRow
 		})
-		if err = errors.Join(err, errLookup, s.lookUp(name)); err != nil {
+		if err = errors.Join(err, errLookup); err != nil {
 			return Missing{}, err
 		}
 		if s.found.More || s.known >= knownInRow {
 			break
 		}
 	}
-	slices.Reverse(s.found.logs)
+	slices.Reverse(s.found.Logs)
 	return s.found, nil
 }
 
-// add keeps a line if it is a visit.
-func (s *missingSearch) add(line string, offset int64) {
+// lookUp compares a line with the store if it is a visit.
+func (s *missingSearch) lookUp(log, line string, offset int64) error {
 	e, err := crawllog.Parse(line)
 	if err != nil {
-		return
+		return nil //nolint:nilerr // a line that is no visit
 	}
 	if s.found.Last.IsZero() {
 		s.found.Last = e.Logged
 	}
-	if u, err := uri.Parse(e.URI); err == nil && isVisit(e) && !s.store.IsForeign(u.Host()) {
-		s.lines = append(s.lines, placedLine{rebuiltVisit{u, e, ""}, offset})
+	u, err := uri.Parse(e.URI)
+	if err != nil || !IsVisit(e) || s.store.IsForeign(u.Host()) {
+		return nil //nolint:nilerr // a line that is no visit of this store
 	}
-}
-
-// lookUp compares the visits that were read from a log with the store.
-func (s *missingSearch) lookUp(log string) error {
-	if len(s.lines) == 0 {
-		return nil
-	}
-	b := rebuilder{store: s.store, now: s.now, entries: map[uri.URI]frontier.Entry{}}
-	for _, l := range s.lines {
-		b.order = append(b.order, l.uri)
-	}
-	if err := b.loadEntries(); err != nil {
+	r, _, err := s.store.Get(u)
+	if err != nil {
 		return err
 	}
-	for _, l := range s.lines {
-		if isKnown(b.entries[l.uri], l.entry) {
-			s.known++
-			continue
-		}
-		s.known = 0
-		s.miss(log, l)
+	if Remembers(r, e) {
+		s.known++
+		return nil
 	}
-	s.lines = s.lines[:0]
+	s.known = 0
+	s.miss(LogPart{log, offset}, u.Host(), e)
 	return nil
 }
 
 // miss counts a missing visit.
-func (s *missingSearch) miss(log string, l placedLine) {
-	m, e := &s.found, l.entry
+func (s *missingSearch) miss(at LogPart, host uri.Host, e crawllog.Entry) {
+	m := &s.found
 	if m.Visits++; m.Visits == 1 {
 		m.Until = e.Logged
 	}
 	if m.Since = e.Logged; e.Extra == nil {
 		m.Bare++
 	}
-	if n := len(m.logs); n == 0 || m.logs[n-1].name != log {
-		m.logs = append(m.logs, logPlace{name: log})
+	if n := len(m.Logs); n == 0 || m.Logs[n-1].Name != at.Name {
+		m.Logs = append(m.Logs, at)
 	}
-	m.logs[len(m.logs)-1].offset = l.offset
-	host := l.uri.Host()
-	asked := min(AskedFor(e), frontier.MaxLoneRest) // one URI alone can ask for an hour
+	m.Logs[len(m.Logs)-1] = at
+	asked := min(e.AskedFor(), frontier.MaxLoneRest) // one URI alone can ask for an hour
 	if until := e.Logged.Add(max(s.c.ForHost(host, s.now).Politeness.LongestDelay(), asked)); until.After(m.rests[host]) {
 		m.rests[host] = until
 	}
 }
 
-// isVisit reports whether a line is the result of a request.
-func isVisit(e crawllog.Entry) bool {
-	refused := e.Status == aspects.StatusForbidden || e.Status == aspects.StatusOutOfScope
-	return e.Schedule != nil && !refused && (e.Extra == nil || e.Extra.WaitEvaluator != "")
+// IsVisit reports whether a line is the result of a request.
+func IsVisit(l crawllog.Entry) bool {
+	refused := l.Status == aspects.StatusForbidden || l.Status == aspects.StatusOutOfScope
+	return l.Schedule != nil && !refused && (l.Extra == nil || l.Extra.WaitEvaluator != "")
 }
 
-// isKnown reports whether an entry includes the visit of a line. Every visit is counted, so the count suffices, unless
-// the URI was forgotten and found again.
-func isKnown(e frontier.Entry, l crawllog.Entry) bool {
-	began := l.Started
-	if began.IsZero() {
-		began = l.Logged
-	}
-	return e.Visits >= l.Schedule.Visits || !e.LastVisit.Truncate(time.Millisecond).Before(began)
+// Remembers reports whether the record of a URI includes the visit of a line. Every visit is counted, so the count
+// suffices, unless the URI was forgotten and found again.
+func Remembers(r frontier.Record, l crawllog.Entry) bool {
+	return r.Visits >= l.Schedule.Visits || !r.LastVisit.Truncate(time.Millisecond).Before(l.Began())
 }
 
 // Rest lets hosts rest whose rests the store lost. Hosts of missing visits rest for their delay after the last of
@@ -187,18 +159,4 @@ func (m Missing) Rest(f *frontier.Frontier, c *config.Config, now time.Time) err
 		err = errors.Join(err, rest(string(host), until))
 	}
 	return err
-}
-
-// AddMissing adds missing visits to the histories of their URIs, in the order of the log, and lets their hosts rest.
-// Visits that the store knows are skipped, so AddMissing can be repeated. What bare lines lack follows from their other
-// columns and from the archive.
-func AddMissing(
-	ctx context.Context, f *frontier.Frontier, c *config.Config, m Missing, now time.Time,
-) (RebuildResult, error) {
-	b := newRebuilder(f, c, now)
-	b.missing = true
-	if err := b.read(ctx, m.logs); err != nil {
-		return b.result, err
-	}
-	return b.result, errors.Join(m.Rest(f, c, now), f.Sync())
 }

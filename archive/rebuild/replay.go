@@ -1,4 +1,4 @@
-package history
+package rebuild
 
 import (
 	"math"
@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/robots"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -43,7 +44,7 @@ type Facts struct {
 // of a wait rule is learned again from the lines; it lacks dates of changes. Until the next visit, the digests of the
 // last versions, the entries that a feed has listed and its priority are lost.
 func Replay(e frontier.Entry, l crawllog.Entry, f Facts) (frontier.Entry, evaluators.Lessons) {
-	began := Began(l)
+	began := l.Began()
 	extra := crawllog.Extra{}
 	if l.Extra != nil {
 		extra = *l.Extra
@@ -65,7 +66,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, f Facts) (frontier.Entry, evalua
 	}
 	before := e.History
 	var lessons evaluators.Lessons
-	e.Record = Add(e.Record, v)
+	e.Record = crawler.Remember(e.Record, v)
 	// The counts of the line are right even if earlier lines are lost.
 	e.Visits, e.Versions = l.Schedule.Visits, l.Schedule.Versions
 	if v.Failed && !v.Gone {
@@ -106,7 +107,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, f Facts) (frontier.Entry, evalua
 // setBeginnings sets what a line says about how a URI became known.
 func setBeginnings(r *frontier.Record, l crawllog.Entry, extra crawllog.Extra) {
 	if r.FirstSeen.IsZero() {
-		r.FirstSeen, r.Hops, r.Via, r.Seed = Began(l), l.Hops, l.Via, l.Seed
+		r.FirstSeen, r.Hops, r.Via, r.Seed = l.Began(), l.Hops, l.Via, l.Seed
 	}
 	if !extra.FirstSeen.IsZero() {
 		r.FirstSeen = extra.FirstSeen
@@ -116,17 +117,9 @@ func setBeginnings(r *frontier.Record, l crawllog.Entry, extra crawllog.Extra) {
 	}
 }
 
-// Began returns when the visit of a line began, or when it was logged if no exchange took place.
-func Began(l crawllog.Entry) time.Time {
-	if l.Started.IsZero() {
-		return l.Logged
-	}
-	return l.Started
-}
-
 // evidence returns the facts of a visit that the learned rule reads.
 func (f Facts) evidence(r frontier.Record, before frontier.History, l crawllog.Entry, first bool) evaluators.Evidence {
-	found := evaluators.Evidence{At: Began(l), Born: r.Born, Memory: rate.Memory(before.Memory)}
+	found := evaluators.Evidence{At: l.Began(), Born: r.Born, Memory: rate.Memory(before.Memory)}
 	kind := found.Memory.Kind()
 	switch {
 	case l.Extra.Kind > 0 && l.Extra.Kind <= math.MaxUint8:
@@ -162,7 +155,7 @@ func Observation(
 	return evaluators.Observation{
 		MIME: header.Get("Content-Type"), Before: before.Validators, Now: evaluators.ValidatorsOf(header),
 		State: v.State, Conditional: conditional, Denied: denied,
-		Stale: denied && evaluators.ChangedBefore(header, Began(l).Sub(before.LastVisit)),
+		Stale: denied && evaluators.ChangedBefore(header, l.Began().Sub(before.LastVisit)),
 	}, true
 }
 
@@ -190,8 +183,8 @@ func replayLook(h *frontier.History, l crawllog.Entry, w evaluators.Wait) bool {
 }
 
 // visitOf returns the visit that a line describes. known is the record that held the payload before.
-func visitOf(l crawllog.Entry, extra crawllog.Extra, known digest.Origin) Visit {
-	v := Visit{
+func visitOf(l crawllog.Entry, extra crawllog.Extra, known digest.Origin) crawler.PastVisit {
+	v := crawler.PastVisit{
 		Status: l.Status, State: stateNamed(extra.ContentState), Gone: extra.WaitEvaluator == misfortune.WaitGone,
 		Unread: l.Status == http.StatusNotModified || slices.Contains(l.Annotations, crawllog.MidFetchAbort),
 	}
@@ -211,7 +204,7 @@ func visitOf(l crawllog.Entry, extra crawllog.Extra, known digest.Origin) Visit 
 	cut := slices.ContainsFunc(l.Annotations, func(a string) bool {
 		return a == crawllog.LengthTruncated || a == crawllog.TimeTruncated
 	})
-	v.Body = Body{Complete: !cut, ContentType: l.MIME, Payload: l.Digest, Size: max(l.Size, 0)}
+	v.Body = crawler.PastBody{Complete: !cut, ContentType: l.MIME, Payload: l.Digest, Size: max(l.Size, 0)}
 	v.Body.Origin = originOf(l, extra, v.Body.Size, known)
 	return v
 }
@@ -248,9 +241,6 @@ func stateNamed(name string) evaluators.State {
 	return evaluators.Unknown
 }
 
-// PayloadSHA256 is the name of the SHA-256 of a whole payload in a metadata record.
-const PayloadSHA256 = "payloadSHA256"
-
 // Record is a capture as the archive has it.
 type Record struct {
 	Origin   digest.Origin     // where it is
@@ -264,7 +254,7 @@ type Record struct {
 func Recaptured(h frontier.History, read, payload *Record) frontier.History {
 	if payload != nil {
 		h.Origin = payload.Origin
-		if sum := digest.ParseSHA256(payload.Metadata[PayloadSHA256]); !sum.IsZero() {
+		if sum := digest.ParseSHA256(payload.Metadata[crawler.PayloadSHA256]); !sum.IsZero() {
 			h.Origin.Strong = sum.Half()
 		}
 	}
@@ -325,7 +315,7 @@ const WaitInferred = "rebuild"
 // Unknown remain: the place of the record, and which rule decided the wait. The due time is at most some seconds too
 // late, because it is counted from the end of the visit; a visit that was to follow up a feed entry can come later.
 func Infer(before frontier.Entry, l crawllog.Entry) crawllog.Entry {
-	if l.Extra != nil || l.Schedule == nil || l.Status == aspects.StatusForbidden || l.Status == aspects.StatusOutOfScope {
+	if l.Extra != nil || !crawler.IsVisit(l) {
 		return l
 	}
 	x := crawllog.Extra{WaitEvaluator: WaitInferred, WaitReason: "logged without log.extra_info"}
@@ -351,7 +341,7 @@ func Infer(before frontier.Entry, l crawllog.Entry) crawllog.Entry {
 	if isRobots && before.Due.IsZero() {
 		x.WaitEvaluator = robots.Wait // the URIs of the host ask for it when they need it
 	} else {
-		x.Due = l.Logged.Add(max(l.Schedule.Wait, AskedFor(l)))
+		x.Due = l.Logged.Add(max(l.Schedule.Wait, l.AskedFor()))
 	}
 	l.Extra = &x
 	return l
@@ -374,16 +364,4 @@ func misfortuneOf(l crawllog.Entry) string {
 		}
 	}
 	return ""
-}
-
-// AskedFor returns how long after a visit the server wants no request, according to its line.
-func AskedFor(l crawllog.Entry) time.Duration {
-	for _, a := range l.Annotations {
-		if text, ok := strings.CutPrefix(a, crawllog.Asked); ok {
-			if n, err := strconv.ParseInt(text, 10, 32); err == nil {
-				return time.Duration(n) * time.Second
-			}
-		}
-	}
-	return 0
 }

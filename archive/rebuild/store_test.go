@@ -1,25 +1,32 @@
-package crawler_test
+package rebuild_test
 
 import (
 	"fmt"
 	"maps"
 	"math"
+	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/archive/rebuild"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
@@ -38,18 +45,18 @@ func contentsOf(t *testing.T, f *frontier.Frontier) contents {
 		map[uri.URI]frontier.Entry{}, map[uri.Host]evaluators.Reputation{}, map[uri.Host]map[rate.Kind]rate.Relatives{},
 	}
 	list, _, err := f.List(time.Now(), frontier.Selection{}, "", 1000)
-	must(t, err)
+	archivetest.Must(t, err)
 	book, kinds := hosts.OpenReputation(f.DB()), hosts.OpenSimilar(f.DB())
 	for _, e := range list {
 		c.entries[e.URI] = e
 		c.similar[e.URI.Host()] = map[rate.Kind]rate.Relatives{}
 	}
 	err = book.Each(func(h uri.Host, r evaluators.Reputation) error { c.headers[h] = r; return nil })
-	must(t, err)
+	archivetest.Must(t, err)
 	for h := range c.similar {
 		for k := range rate.Kind(98) {
 			r, err := kinds.Get(h, k)
-			must(t, err)
+			archivetest.Must(t, err)
 			if r != (rate.Relatives{}) {
 				c.similar[h][k] = r
 			}
@@ -59,20 +66,20 @@ func contentsOf(t *testing.T, f *frontier.Frontier) contents {
 }
 
 // variedSite is a site with pages that change, lie about it, embed a picture, and link to pages that are never visited.
-func variedSite(w *world) {
-	w.set("http://a.example/", testcrawl.Page{Links: []string{"/honest", "/false", "/quiet", "/often", "/daily", "/story", "/2.html", "http://b.example/late"}, Every: 9 * time.Hour})
-	w.set("http://a.example/", testcrawl.Page{From: 92 * time.Hour, Links: numbered(100)})
-	w.set("http://a.example/new/*", testcrawl.Page{})
-	w.set("http://a.example/honest", testcrawl.Page{ETag: "honest", Modified: "honest", Every: 30 * time.Hour})
-	w.set("http://a.example/false", testcrawl.Page{ETag: "x", Modified: "lie", Every: 20 * time.Hour})
-	w.set("http://a.example/quiet", testcrawl.Page{ETag: "honest", Size: 20000})
-	w.set("http://a.example/often", testcrawl.Page{Every: 5 * time.Hour})
-	w.set("http://a.example/daily", testcrawl.Page{Every: 24 * time.Hour, From: 9 * time.Hour})
-	w.set("http://a.example/story", testcrawl.Page{Body: `<html><head><meta property="og:type" content="article">` +
+func variedSite(w *testcrawl.World) {
+	w.Set("http://a.example/", testcrawl.Page{Links: []string{"/honest", "/false", "/quiet", "/often", "/daily", "/story", "/2.html", "http://b.example/late"}, Every: 9 * time.Hour})
+	w.Set("http://a.example/", testcrawl.Page{From: 92 * time.Hour, Links: numbered(100)})
+	w.Set("http://a.example/new/*", testcrawl.Page{})
+	w.Set("http://a.example/honest", testcrawl.Page{ETag: "honest", Modified: "honest", Every: 30 * time.Hour})
+	w.Set("http://a.example/false", testcrawl.Page{ETag: "x", Modified: "lie", Every: 20 * time.Hour})
+	w.Set("http://a.example/quiet", testcrawl.Page{ETag: "honest", Size: 20000})
+	w.Set("http://a.example/often", testcrawl.Page{Every: 5 * time.Hour})
+	w.Set("http://a.example/daily", testcrawl.Page{Every: 24 * time.Hour, From: 9 * time.Hour})
+	w.Set("http://a.example/story", testcrawl.Page{Body: `<html><head><meta property="og:type" content="article">` +
 		`<meta property="article:published_time" content="` + time.Now().Add(-20*time.Hour).UTC().Format(time.RFC3339) + `"></head><a href="/found">x</a></html>`})
-	w.set("http://a.example/found", testcrawl.Page{})
-	w.set("http://a.example/2.html", testcrawl.Page{Links: []string{"/deep", "/deep/er"}})
-	w.set("http://b.example/late", testcrawl.Page{})
+	w.Set("http://a.example/found", testcrawl.Page{})
+	w.Set("http://a.example/2.html", testcrawl.Page{Links: []string{"/deep", "/deep/er"}})
+	w.Set("http://b.example/late", testcrawl.Page{})
 }
 
 func numbered(n int) (links []string) {
@@ -83,15 +90,15 @@ func numbered(n int) (links []string) {
 }
 
 // troubledSite is a web with pages that move, are gone or are forbidden, and with a host that is down.
-func troubledSite(w *world) {
-	w.set("http://a.example/", testcrawl.Page{Links: []string{"/etag", "/moved", "/gone", "/quiet", "/copy", "http://b.example/x"}, Every: 6 * time.Hour})
-	w.set("http://a.example/etag", testcrawl.Page{ETag: "honest", Modified: "honest", Every: 50 * time.Hour})
-	w.set("http://a.example/quiet", testcrawl.Page{Size: 5000})
-	w.set("http://a.example/copy", testcrawl.Page{Size: 5000})
-	w.set("http://b.example/robots.txt", testcrawl.Page{Body: "User-agent: *\nDisallow: /secret\n", Type: "text/plain"})
-	w.set("http://b.example/x", testcrawl.Page{ETag: "weak", Every: 90 * time.Hour})
-	w.set("http://a.example/moved", testcrawl.Page{Status: 301, Location: "/etag"})
-	w.set("http://down.example/", testcrawl.Page{Down: true})
+func troubledSite(w *testcrawl.World) {
+	w.Set("http://a.example/", testcrawl.Page{Links: []string{"/etag", "/moved", "/gone", "/quiet", "/copy", "http://b.example/x"}, Every: 6 * time.Hour})
+	w.Set("http://a.example/etag", testcrawl.Page{ETag: "honest", Modified: "honest", Every: 50 * time.Hour})
+	w.Set("http://a.example/quiet", testcrawl.Page{Size: 5000})
+	w.Set("http://a.example/copy", testcrawl.Page{Size: 5000})
+	w.Set("http://b.example/robots.txt", testcrawl.Page{Body: "User-agent: *\nDisallow: /secret\n", Type: "text/plain"})
+	w.Set("http://b.example/x", testcrawl.Page{ETag: "weak", Every: 90 * time.Hour})
+	w.Set("http://a.example/moved", testcrawl.Page{Status: 301, Location: "/etag"})
+	w.Set("http://down.example/", testcrawl.Page{Down: true})
 }
 
 // A store is lost, and rebuilt from log and archive. Each field of each URI that can come back does, also the URIs that
@@ -99,10 +106,10 @@ func troubledSite(w *world) {
 // the pages say.
 func TestARebuiltStoreHasWhatTheLostOneHad(t *testing.T) {
 	t.Parallel()
-	slow.Unraced(t, longPlay)
+	slow.Unraced(t, "it plays days of a crawl, and would take five times as long")
 	for _, c := range []struct {
 		name, settings string
-		set            func(*world)
+		set            func(*testcrawl.World)
 		days           time.Duration
 	}{
 		{"pages that change", `[scope]
@@ -127,19 +134,18 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			inTown(t, c.settings, func(t *testing.T, w *world) {
-				c.set(w)
-				parts, shut := w.open()
-				w.crawl(parts, c.days*24*time.Hour)
-				must(t, parts.Similar.Flush())
-				lost := contentsOf(t, parts.Frontier)
-				waits := parts.Config.Current().For(config.About{URI: uri.FromCanonical("http://a.example/")}).Wait
-				shut()
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				w := crawled(t, dir, c.settings, c.set, c.days*24*time.Hour, new(visits))
+				archivetest.Must(t, w.Parts.Similar.Flush())
+				lost := contentsOf(t, w.Parts.Frontier)
+				waits := w.Parts.Config.Current().For(config.About{URI: uri.FromCanonical("http://a.example/")}).Wait
+				w.Close()
 				for _, older := range []bool{false, true} {
 					if older {
-						forget(t, w.path("crawl.log"))
+						forget(t, w.Path("crawl.log"))
 					}
-					got := rebuilt(t, w)
+					got := rebuilt(t, dir)
 					compareEntries(t, lost, got, older)
 					compareNext(t, waits, lost, got)
 					compareLearned(t, lost, got)
@@ -147,6 +153,49 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 			})
 		})
 	}
+}
+
+// visits keeps the visits of a crawl.
+type visits struct {
+	mu  sync.Mutex // guards all
+	all []crawler.Report
+}
+
+// Observe keeps a visit.
+func (v *visits) Observe(r crawler.Report) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.all = append(v.all, r)
+}
+
+// Tick does nothing.
+func (v *visits) Tick(time.Time) error { return nil }
+
+// Handler shows nothing.
+func (v *visits) Handler(access.Options) http.Handler { return http.NotFoundHandler() }
+
+// of returns the visits of the URIs with a suffix.
+func (v *visits) of(suffix string) (some []crawler.Report) {
+	for _, r := range v.all {
+		if strings.HasSuffix(r.URI.String(), suffix) {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+// crawled returns a crawl in a folder that has run for some time. The caller closes it.
+func crawled(
+	t *testing.T, dir, settings string, set func(*testcrawl.World), d time.Duration, v *visits,
+) *testcrawl.World {
+	t.Helper()
+	const operator = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n"
+	w := testcrawl.New(t, dir, operator+settings+"[dedup]\nmin_size = \"0B\"\n")
+	w.Window, w.Every = v, 12*time.Hour
+	set(w)
+	w.AddSeeds()
+	w.Run(d)
+	return w
 }
 
 // compareNext compares how long each URI waits after its next visit, as the rule estimates it from what it has learned.
@@ -171,17 +220,17 @@ func compareNext(t *testing.T, waits evaluators.Stack, lost, rebuilt contents) {
 }
 
 // rebuilt returns what a store has that is rebuilt from the log and the archive of a crawl.
-func rebuilt(t *testing.T, w *world) contents {
+func rebuilt(t *testing.T, dir string) contents {
 	t.Helper()
-	cfg, err := config.Load(w.path("arcrawl.toml"))
-	must(t, err)
+	cfg, err := config.Load(filepath.Join(dir, "arcrawl.toml"))
+	archivetest.Must(t, err)
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: time.Now()})
-	must(t, err)
+	archivetest.Must(t, err)
 	defer f.Close()
-	if _, err = history.Rebuild(t.Context(), f, cfg, []string{w.path("crawl.log")}, time.Now()); err != nil {
+	if _, err = rebuild.Store(t.Context(), f, cfg, []string{filepath.Join(dir, "crawl.log")}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	found, err := history.RebuildLinks(t.Context(), f, cfg, nil)
+	found, err := rebuild.Links(t.Context(), f, cfg, nil)
 	if err != nil || found.Damaged > 0 || found.Refused > 0 {
 		t.Fatalf("%+v, %v", found, err)
 	}
@@ -192,17 +241,17 @@ func rebuilt(t *testing.T, w *world) contents {
 func forget(t *testing.T, log string) {
 	t.Helper()
 	text, err := os.ReadFile(log)
-	must(t, err)
+	archivetest.Must(t, err)
 	var out []byte
 	for line := range strings.Lines(string(text)) {
 		e, err := crawllog.Parse(strings.TrimSuffix(line, "\n"))
-		must(t, err)
+		archivetest.Must(t, err)
 		if e.Extra != nil {
 			e.Extra.FirstSeen, e.Extra.Born = time.Time{}, time.Time{}
 		}
 		out = append(e.AppendTo(out, true), '\n')
 	}
-	must(t, os.WriteFile(log, out, 0o600))
+	archivetest.Must(t, os.WriteFile(log, out, 0o600))
 }
 
 // compareEntries compares all URIs field by field. Only these fields cannot come back: digests of versions before the
