@@ -32,9 +32,9 @@ import (
 
 // Commands returns the commands of this wing.
 func Commands() []*cobra.Command {
-	return cli.In(cli.Archivist,
+	return append(cli.In(cli.Operator, newBackup()), cli.In(cli.Archivist,
 		newVerify(), newIndex(), newHistory(), newCat(), newDiff(), newDedup(), newDeps(), newExtract(), newWacz(), newBag(),
-		newOffload())
+		newOffload())...)
 }
 
 // survey reads the folder of a command. It names damaged parts and reads the rest.

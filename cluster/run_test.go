@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -10,9 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
@@ -88,12 +91,12 @@ func TestANodeListensForHubsOnceForAllShards(t *testing.T) {
 	if err := l.End(); err != nil {
 		t.Error(err)
 	}
-	c, err := daemon.LoadConfig(l.Path, zerolog.Nop())
-	if err == nil {
-		_, err = daemon.BackUp(daemon.WithWings(t.Context(), wings), c, t.TempDir(), 0, time.Now())
-	}
-	if err == nil || !strings.Contains(err.Error(), "back up the database") {
-		t.Errorf("a backup of one node of a divided crawl: %v", err)
+	root, said := new(cobra.Command), new(strings.Builder)
+	root.AddCommand(archive.Commands()...)
+	backUp := []string{"backup", "create", "--config", l.Path, t.TempDir()}
+	code := cli.Run(daemon.WithWings(t.Context(), wings), root, backUp, io.Discard, said)
+	if code != cli.ExitFolder || !strings.Contains(said.String(), "back up the database") {
+		t.Errorf("a backup of one node of a divided crawl: exit code %d, %s", code, said)
 	}
 	if text := l.Text(); strings.Contains(text, "could not") {
 		t.Errorf("the log:\n%s", text)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -15,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/frontier/backup"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -184,23 +182,4 @@ func CheckStore(ctx context.Context, c *config.Config) error {
 		return FolderError{Err: fmt.Errorf("there is no store in %s yet: %w", c.Storage.State, err)}
 	}
 	return nil
-}
-
-// BackUp copies the state folder of a configuration to a folder of backups. A daemon may run meanwhile.
-func BackUp(ctx context.Context, c *config.Config, to string, keep int, now time.Time) (backup.Backup, error) {
-	if err := CheckStore(ctx, c); err != nil {
-		return backup.Backup{}, err
-	}
-	return backup.Take(ctx, backup.Options{
-		State: c.Storage.State, To: to, Keep: keep, Now: now, Skip: []string{filepath.Base(SpoolFolder(c))},
-	})
-}
-
-// Restore copies a backup to the state folder of a configuration.
-func Restore(ctx context.Context, c *config.Config, b backup.Backup) error {
-	err := b.Restore(ctx, c.Storage.State)
-	if errors.Is(err, fs.ErrPermission) {
-		return FolderError{Err: err}
-	}
-	return err
 }

@@ -70,7 +70,7 @@ First steps:
 		newEffective(), newFetch(), newCanon(), newTraps(), newAlarms(), newOverdue(),
 		newReload(), newReport())...)
 	root.AddCommand(cli.In(cli.Operator,
-		newAudit(), newUser(), newBackup(), newFrontier())...)
+		newAudit(), newUser(), newFrontier())...)
 	for _, w := range wings() {
 		if w.commands != nil {
 			root.AddCommand(w.commands()...)

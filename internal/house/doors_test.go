@@ -124,6 +124,7 @@ var doors = []door{
 			"aspects/spaces",
 			"hosts",
 			"cluster/",
+			"archive/backupcopy.go", // copies the files of a store
 		},
 	},
 	{"PostgreSQL", "github.com/jackc/pgx/v5", nil, []string{"cluster/shared"}},

@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/frontier/backup"
 )
 
 // Exit codes, after sysexits.h. Code 2 is not used because a Go panic ends with it.
@@ -103,7 +102,7 @@ func ExitCode(err error) int {
 	case errors.Is(err, frontier.ErrLocked), errors.Is(err, api.ErrNoDaemon):
 		return ExitBusy
 	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion), errors.Is(err, warc.ErrDamaged),
-		errors.Is(err, warc.ErrWarnings), errors.Is(err, backup.ErrDamaged):
+		errors.Is(err, warc.ErrWarnings):
 		return ExitDamaged
 	case as[daemon.FolderError](err):
 		return ExitFolder

@@ -1,25 +1,24 @@
-// Package backup copies the store of a frontier to another folder while a daemon uses it, and restores such a copy.
-//
-// # A backup
+// This file copies the store of a frontier to another folder while a daemon uses it.
 //
 // The folder of backups has one folder for each backup, named by its time. A backup has every file of the state folder
 // and a list of them with their SHA-256. Tables never change, so a backup links the tables that the backup before it
 // has, and copies only new ones. Each backup is complete: any other one can be removed.
 //
 // A backup is what a kill of the daemon would have left at one moment: the tables that the manifest lists, and the
-// logs with the newest writes. [Take] reads the logs first and the manifest second. A write that moves from a log to a
-// table meanwhile is in both, and none is in neither. A table may be removed before it is copied, because it was
-// merged with others. Then Take begins again with a newer manifest, and keeps the tables that it has.
+// logs with the newest writes. takeBackup reads the logs first and the manifest second. A write that moves from a log
+// to a table meanwhile is in both, and none is in neither. A table may be removed before it is copied, because it was
+// merged with others. Then takeBackup begins again with a newer manifest, and keeps the tables that it has.
 //
 // Badger can write its entries since a given version into a stream. Such a stream has no deletions that were merged
 // away, so a restored store would have queue entries that were removed long ago. Files are copied instead.
 //
-// # What a kill leaves
+// What a kill leaves:
 //
-// [Take] and [Backup.Restore] work in a folder with another name, which gets its final name when everything in it is on
+// takeBackup and restore work in a folder with another name, which gets its final name when everything in it is on
 // disk. The next call removes what a kill has left. A backup is no store that a daemon would open: the manifest has
 // another name in it. Badger empties tables that it removes, and with them all links of them.
-package backup
+
+package archive
 
 import (
 	"cmp"
@@ -34,22 +33,28 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 const (
-	listName      = "backup.json"
-	savedManifest = "MANIFEST.saved"
-	unfinished    = ".unfinished-" // a backup that is being taken begins with it
-	nameLayout    = "20060102T150405.000Z"
-	format        = 1
+	backupList       = "backup.json"
+	savedManifest    = "MANIFEST.saved"
+	unfinishedBackup = ".unfinished-" // a backup that is being taken begins with it
+	backupNames      = "20060102T150405.000Z"
+	backupFormat     = 1
 )
 
-// ErrDamaged says that a backup is not as it was written.
-var ErrDamaged = errors.New("the backup is damaged")
+// damagedBackup says that a backup is not as it was written.
+type damagedBackup struct{}
 
-// Options say what to copy and to where.
-type Options struct {
+func (damagedBackup) Error() string { return "the backup is damaged" }
+
+// ExitCode returns the exit code of commands for which a backup is damaged.
+func (damagedBackup) ExitCode() int { return cli.ExitDamaged }
+
+// backupOptions say what to copy and to where.
+type backupOptions struct {
 	State string   // the state folder
 	To    string   // the folder of backups; made if missing
 	Skip  []string // names in the state folder that are not copied
@@ -57,36 +62,36 @@ type Options struct {
 	Now   time.Time
 }
 
-// Backup is one backup.
-type Backup struct {
-	Format  int       `json:"format"`
-	Taken   time.Time `json:"taken"`
-	Program string    `json:"program"` // always "arcrawl"
-	Files   []File    `json:"files"`
+// backup is one backup.
+type backup struct {
+	Format  int          `json:"format"`
+	Taken   time.Time    `json:"taken"`
+	Program string       `json:"program"` // always "arcrawl"
+	Files   []backupFile `json:"files"`
 
 	Folder         string `json:"-"`
-	Copied, Linked int64  `json:"-"` // bytes, known only after [Take]
+	Copied, Linked int64  `json:"-"` // bytes, known only after takeBackup
 }
 
-// File is one file of a backup.
-type File struct {
+// backupFile is one file of a backup.
+type backupFile struct {
 	Name   string    `json:"name"` // in the state folder
 	Size   int64     `json:"size"`
 	SHA256 string    `json:"sha256"`
 	Time   time.Time `json:"time"` // when the original was changed last
 }
 
-// Size returns the number of bytes of all files.
-func (b Backup) Size() (n int64) {
+// size returns the number of bytes of all files.
+func (b backup) size() (n int64) {
 	for _, f := range b.Files {
 		n += f.Size
 	}
 	return n
 }
 
-// Take makes a backup. A daemon may use the store meanwhile. After an error or a kill the folder has the backups that
-// it had before.
-func Take(ctx context.Context, o Options) (b Backup, err error) {
+// takeBackup makes a backup. A daemon may use the store meanwhile. After an error or a kill the folder has the backups
+// that it had before.
+func takeBackup(ctx context.Context, o backupOptions) (b backup, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("back up %s to %s: %w", o.State, o.To, err)
@@ -98,19 +103,20 @@ func Take(ctx context.Context, o Options) (b Backup, err error) {
 	if err := os.MkdirAll(o.To, 0o750); err != nil {
 		return b, err
 	}
-	unlock, err := lock(o.To)
+	unlock, err := lockBackups(o.To)
 	if err != nil {
 		return b, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	before, err := List(o.To)
+	before, err := listBackups(o.To)
 	if err != nil {
 		return b, err
 	}
-	if err := removeUnfinished(o.To); err != nil {
+	if err := removeUnfinishedBackups(o.To); err != nil {
 		return b, err
 	}
-	c := copier{from: o.State, to: filepath.Join(o.To, unfinished+o.Now.UTC().Format(nameLayout)), skip: o.Skip}
+	to := filepath.Join(o.To, unfinishedBackup+o.Now.UTC().Format(backupNames))
+	c := storeCopier{from: o.State, to: to, skip: o.Skip}
 	if len(before) > 0 {
 		c.last = &before[len(before)-1]
 	}
@@ -120,24 +126,24 @@ func Take(ctx context.Context, o Options) (b Backup, err error) {
 	if err := c.all(ctx); err != nil {
 		return b, errors.Join(err, os.RemoveAll(c.to))
 	}
-	if b, err = c.finish(o.Now, filepath.Join(o.To, o.Now.UTC().Format(nameLayout))); err != nil {
+	if b, err = c.finish(o.Now, filepath.Join(o.To, o.Now.UTC().Format(backupNames))); err != nil {
 		return b, errors.Join(err, os.RemoveAll(c.to))
 	}
-	return b, prune(before, o.Keep)
+	return b, pruneBackups(before, o.Keep)
 }
 
 // finish writes the list of files and renames the backup to its final name.
-func (c *copier) finish(now time.Time, folder string) (Backup, error) {
-	b := Backup{
-		Format: format, Taken: now.UTC(), Program: "arcrawl", Files: c.files,
+func (c *storeCopier) finish(now time.Time, folder string) (backup, error) {
+	b := backup{
+		Format: backupFormat, Taken: now.UTC(), Program: "arcrawl", Files: c.files,
 		Folder: folder, Copied: c.copied, Linked: c.linked,
 	}
-	slices.SortFunc(b.Files, func(x, y File) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortFunc(b.Files, func(x, y backupFile) int { return cmp.Compare(x.Name, y.Name) })
 	list, err := json.MarshalIndent(b, "", " ")
 	if err != nil {
 		return b, err
 	}
-	if err := fileio.Write(filepath.Join(c.to, listName), append(list, '\n'), 0o444); err != nil {
+	if err := fileio.Write(filepath.Join(c.to, backupList), append(list, '\n'), 0o444); err != nil {
 		return b, err
 	}
 	for _, dir := range append(c.folders, c.to) {
@@ -151,15 +157,15 @@ func (c *copier) finish(now time.Time, folder string) (Backup, error) {
 	return b, fileio.SyncDir(filepath.Dir(folder))
 }
 
-// prune removes the oldest backups and keeps a number of them. One more was just taken.
-func prune(before []Backup, keep int) error {
+// pruneBackups removes the oldest backups and keeps a number of them. One more was just taken.
+func pruneBackups(before []backup, keep int) error {
 	if keep <= 0 {
 		return nil
 	}
 	var errs error
 	for len(before) > keep-1 {
 		// A kill in between must not leave a folder that looks like a backup.
-		gone := filepath.Join(filepath.Dir(before[0].Folder), unfinished+filepath.Base(before[0].Folder))
+		gone := filepath.Join(filepath.Dir(before[0].Folder), unfinishedBackup+filepath.Base(before[0].Folder))
 		if err := os.Rename(before[0].Folder, gone); err != nil {
 			return errors.Join(errs, err)
 		}
@@ -169,14 +175,14 @@ func prune(before []Backup, keep int) error {
 	return errs
 }
 
-// removeUnfinished removes what kills have left.
-func removeUnfinished(folder string) error {
+// removeUnfinishedBackups removes what kills have left.
+func removeUnfinishedBackups(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), unfinished) {
+		if strings.HasPrefix(e.Name(), unfinishedBackup) {
 			if err := os.RemoveAll(filepath.Join(folder, e.Name())); err != nil {
 				return err
 			}
@@ -185,18 +191,18 @@ func removeUnfinished(folder string) error {
 	return nil
 }
 
-// List returns the backups in a folder, oldest first.
-func List(folder string) ([]Backup, error) {
+// listBackups returns the backups in a folder, oldest first.
+func listBackups(folder string) ([]backup, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
-	var all []Backup
+	var all []backup
 	for _, e := range entries {
-		if _, err := time.Parse(nameLayout, e.Name()); err != nil || !e.IsDir() {
+		if _, err := time.Parse(backupNames, e.Name()); err != nil || !e.IsDir() {
 			continue
 		}
-		b, err := Read(filepath.Join(folder, e.Name()))
+		b, err := readBackup(filepath.Join(folder, e.Name()))
 		if err != nil {
 			return nil, err
 		}
@@ -205,40 +211,40 @@ func List(folder string) ([]Backup, error) {
 	return all, nil
 }
 
-// Read reads the list of files of a backup.
-func Read(folder string) (b Backup, err error) {
-	text, err := os.ReadFile(filepath.Join(folder, listName))
+// readBackup reads the list of files of a backup.
+func readBackup(folder string) (b backup, err error) {
+	text, err := os.ReadFile(filepath.Join(folder, backupList))
 	if errors.Is(err, fs.ErrNotExist) {
-		return b, fmt.Errorf("%s has no %s: %w", folder, listName, ErrDamaged)
+		return b, fmt.Errorf("%s has no %s: %w", folder, backupList, damagedBackup{})
 	}
 	if err != nil {
 		return b, err
 	}
 	if err := json.Unmarshal(text, &b); err != nil {
-		return b, fmt.Errorf("read %s in %s: %w: %w", listName, folder, err, ErrDamaged)
+		return b, fmt.Errorf("read %s in %s: %w: %w", backupList, folder, err, damagedBackup{})
 	}
-	if b.Format > format {
-		return b, fmt.Errorf("%s has format %d, and this arcrawl reads formats up to %d; use a later version", folder, b.Format, format)
+	if b.Format > backupFormat {
+		return b, fmt.Errorf("%s has format %d, and this arcrawl reads formats up to %d; use a later version", folder, b.Format, backupFormat)
 	}
 	for _, f := range b.Files {
 		if !filepath.IsLocal(f.Name) {
-			return b, fmt.Errorf("%s names the file %q outside its folder: %w", folder, f.Name, ErrDamaged)
+			return b, fmt.Errorf("%s names the file %q outside its folder: %w", folder, f.Name, damagedBackup{})
 		}
 	}
 	b.Folder = folder
 	return b, nil
 }
 
-// place returns the path of a file in a backup.
-func place(folder, name string) string {
+// placeInBackup returns the path of a file in a backup.
+func placeInBackup(folder, name string) string {
 	if name == manifestName {
 		name = savedManifest
 	}
 	return filepath.Join(folder, name)
 }
 
-// lock makes sure that nobody else takes a backup in a folder.
-func lock(folder string) (unlock func() error, err error) {
+// lockBackups makes sure that nobody else takes a backup in a folder.
+func lockBackups(folder string) (unlock func() error, err error) {
 	f, err := os.OpenFile(filepath.Join(folder, ".lock"), os.O_CREATE|os.O_RDWR, 0o640)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package backup
+package archive
 
 import (
 	"context"
@@ -14,19 +14,19 @@ import (
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
-// Verify reads all files of a backup and compares them with the list. The error joins all differences.
-func (b Backup) Verify(ctx context.Context) error {
+// verify reads all files of a backup and compares them with the list. The error joins all differences.
+func (b backup) verify(ctx context.Context) error {
 	var errs error
 	for _, f := range b.Files {
-		sum, size, err := sumFile(ctx, place(b.Folder, f.Name))
+		sum, size, err := sumFile(ctx, placeInBackup(b.Folder, f.Name))
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return err
 		case err != nil:
-			errs = errors.Join(errs, fmt.Errorf("%w: %w", err, ErrDamaged))
+			errs = errors.Join(errs, fmt.Errorf("%w: %w", err, damagedBackup{}))
 		case sum != f.SHA256 || size != f.Size:
 			errs = errors.Join(errs, fmt.Errorf("%s: %d bytes with SHA-256 %s, want %d with %s: %w",
-				place(b.Folder, f.Name), size, sum, f.Size, f.SHA256, ErrDamaged))
+				placeInBackup(b.Folder, f.Name), size, sum, f.Size, f.SHA256, damagedBackup{}))
 		}
 	}
 	return errs
@@ -54,9 +54,9 @@ type readerFunc func(p []byte) (int, error)
 // Read calls the function.
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// Restore copies a backup to a state folder, which must be empty or missing. It compares each file with its digest. The
+// restore copies a backup to a state folder, which must be empty or missing. It compares each file with its digest. The
 // state folder appears when everything is on disk. After a kill there is none, and Restore can be repeated.
-func (b Backup) Restore(ctx context.Context, state string) (err error) {
+func (b backup) restore(ctx context.Context, state string) (err error) {
 	state = filepath.Clean(state)
 	defer func() {
 		if err != nil {
@@ -87,7 +87,7 @@ func (b Backup) Restore(ctx context.Context, state string) (err error) {
 }
 
 // copyTo copies all files to a folder and syncs it.
-func (b Backup) copyTo(ctx context.Context, folder string) error {
+func (b backup) copyTo(ctx context.Context, folder string) error {
 	folders := map[string]bool{folder: true}
 	for _, f := range b.Files {
 		to := filepath.Join(folder, f.Name)
@@ -97,12 +97,13 @@ func (b Backup) copyTo(ctx context.Context, folder string) error {
 		if err := os.MkdirAll(filepath.Dir(to), 0o750); err != nil {
 			return err
 		}
-		got, _, err := copyFile(ctx, place(b.Folder, f.Name), to, writable)
+		got, _, err := copyStoreFile(ctx, placeInBackup(b.Folder, f.Name), to, writableMode)
 		if err != nil {
 			return err
 		}
 		if got.SHA256 != f.SHA256 {
-			return fmt.Errorf("%s has SHA-256 %s, want %s: %w", place(b.Folder, f.Name), got.SHA256, f.SHA256, ErrDamaged)
+			return fmt.Errorf("%s has SHA-256 %s, want %s: %w",
+				placeInBackup(b.Folder, f.Name), got.SHA256, f.SHA256, damagedBackup{})
 		}
 	}
 	for dir := range folders {

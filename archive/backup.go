@@ -1,6 +1,7 @@
-package main
+package archive
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/frontier/backup"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -44,7 +45,7 @@ archive.`,
 			if keep < 0 {
 				return cli.Usage(fmt.Errorf("--keep %d is negative; write the number of backups to keep, 0 for all", keep))
 			}
-			b, err := daemon.BackUp(cmd.Context(), c, args[0], keep, time.Now())
+			b, err := backUp(cmd.Context(), c, args[0], keep, time.Now())
 			if err != nil {
 				return err
 			}
@@ -72,13 +73,13 @@ With --verify it reads every file of a backup and compares it with its SHA-256. 
 			if verify {
 				return verifyBackup(cmd, args[0])
 			}
-			all, err := backup.List(args[0])
+			all, err := listBackups(args[0])
 			if err != nil {
 				return backupError(err)
 			}
 			table := cli.NewTable(cmd.OutOrStdout())
 			for _, b := range all {
-				fmt.Fprintf(table, "%s\t%s\t%s\t\n", b.Folder, human.Count(len(b.Files), "file"), human.Bytes(b.Size()))
+				fmt.Fprintf(table, "%s\t%s\t%s\t\n", b.Folder, human.Count(len(b.Files), "file"), human.Bytes(b.size()))
 			}
 			return table.Flush()
 		},
@@ -91,13 +92,13 @@ With --verify it reads every file of a backup and compares it with its SHA-256. 
 func verifyBackup(cmd *cobra.Command, dir string) error {
 	b, err := findBackup(dir)
 	if err == nil {
-		err = b.Verify(cmd.Context())
+		err = b.verify(cmd.Context())
 	}
 	if err != nil {
 		return backupError(err)
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s, undamaged\n",
-		b.Folder, human.Count(len(b.Files), "file"), human.Bytes(b.Size()))
+		b.Folder, human.Count(len(b.Files), "file"), human.Bytes(b.size()))
 	return err
 }
 
@@ -129,11 +130,11 @@ Stop the daemon and move the old state folder away first. The archive must not b
 				return err
 			}
 			if rebuilds {
-				return r.run(cmd, path, c, args)
+				return r.run(cmd, c, args)
 			}
 			b, err := findBackup(args[0])
 			if err == nil {
-				err = daemon.Restore(cmd.Context(), c, b)
+				err = restoreStore(cmd.Context(), c, b)
 			}
 			if err != nil {
 				return backupError(err)
@@ -151,12 +152,12 @@ Stop the daemon and move the old state folder away first. The archive must not b
 const whichBackup = "DIR is one backup, or the folder of all, of which the newest is meant."
 
 // findBackup returns a backup, or the newest in a folder.
-func findBackup(dir string) (backup.Backup, error) {
-	b, err := backup.Read(dir)
-	if err == nil || !errors.Is(err, backup.ErrDamaged) {
+func findBackup(dir string) (backup, error) {
+	b, err := readBackup(dir)
+	if err == nil || !errors.Is(err, damagedBackup{}) {
 		return b, err
 	}
-	all, failed := backup.List(dir)
+	all, failed := listBackups(dir)
 	switch {
 	case failed != nil:
 		return b, failed
@@ -168,7 +169,26 @@ func findBackup(dir string) (backup.Backup, error) {
 
 // backupError returns an error with its exit code.
 func backupError(err error) error {
-	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, backup.ErrDamaged) {
+	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, damagedBackup{}) {
+		return daemon.FolderError{Err: err}
+	}
+	return err
+}
+
+// backUp copies the state folder of a configuration to a folder of backups. A daemon may run meanwhile.
+func backUp(ctx context.Context, c *config.Config, to string, keep int, now time.Time) (backup, error) {
+	if err := daemon.CheckStore(ctx, c); err != nil {
+		return backup{}, err
+	}
+	return takeBackup(ctx, backupOptions{
+		State: c.Storage.State, To: to, Keep: keep, Now: now, Skip: []string{filepath.Base(daemon.SpoolFolder(c))},
+	})
+}
+
+// restoreStore copies a backup to the state folder of a configuration.
+func restoreStore(ctx context.Context, c *config.Config, b backup) error {
+	err := b.restore(ctx, c.Storage.State)
+	if errors.Is(err, fs.ErrPermission) {
 		return daemon.FolderError{Err: err}
 	}
 	return err

@@ -1,4 +1,4 @@
-package backup
+package archive
 
 import (
 	"bytes"
@@ -24,33 +24,33 @@ import (
 const (
 	manifestName = badger.ManifestFilename
 	tableSuffix  = ".sst"
-	// maxAttempts is how often Take begins again because tables were removed before they were copied. Each time fewer
-	// are left to copy.
-	maxAttempts = 50
-	blockSize   = 64 << 10
+	// maxCopyAttempts is how often a backup begins again because tables were removed before they were copied. Each time
+	// fewer are left to copy.
+	maxCopyAttempts = 50
+	copiedBlock     = 64 << 10
 )
 
 // errMoved says that the store removed a file before it was copied.
 var errMoved = errors.New("the store removes tables faster than they can be copied; use a faster disk, or stop the daemon")
 
-// copier copies a state folder.
-type copier struct {
+// storeCopier copies a state folder.
+type storeCopier struct {
 	from, to string
 	skip     []string
-	last     *Backup // nil if there is none
-	have     map[string]File
+	last     *backup // nil if there is none
+	have     map[string]backupFile
 	folders  []string
 
-	files          []File
+	files          []backupFile
 	copied, linked int64
 }
 
 // all copies all files.
-func (c *copier) all(ctx context.Context) error {
-	c.have = map[string]File{}
+func (c *storeCopier) all(ctx context.Context) error {
+	c.have = map[string]backupFile{}
 	err := errMoved
-	for attempt := 0; errors.Is(err, errMoved) && attempt < maxAttempts; attempt++ {
-		err = c.store(ctx)
+	for attempt := 0; errors.Is(err, errMoved) && attempt < maxCopyAttempts; attempt++ {
+		err = c.storeFiles(ctx)
 	}
 	if err != nil {
 		return err
@@ -58,8 +58,8 @@ func (c *copier) all(ctx context.Context) error {
 	return c.others(ctx)
 }
 
-// store copies the logs, then the manifest, and then the tables that the manifest lists.
-func (c *copier) store(ctx context.Context) error {
+// storeFiles copies the logs, then the manifest, and then the tables that the manifest lists.
+func (c *storeCopier) storeFiles(ctx context.Context) error {
 	logs, err := c.logs()
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *copier) store(ctx context.Context) error {
 }
 
 // logs returns the names of the files with the newest writes, oldest first, and those with large values after them.
-func (c *copier) logs() ([]string, error) {
+func (c *storeCopier) logs() ([]string, error) {
 	entries, err := os.ReadDir(c.from)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (c *copier) logs() ([]string, error) {
 }
 
 // manifest copies the whole entries of the manifest and returns the names of the tables that they list.
-func (c *copier) manifest() (tables []string, err error) {
+func (c *storeCopier) manifest() (tables []string, err error) {
 	path := filepath.Join(c.from, manifestName)
 	f, err := os.Open(path)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *copier) manifest() (tables []string, err error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(text[:end])
-	c.files = append(c.files, File{
+	c.files = append(c.files, backupFile{
 		Name: manifestName, Size: end, SHA256: hex.EncodeToString(sum[:]), Time: info.ModTime().UTC(),
 	})
 	for id := range m.Tables {
@@ -157,7 +157,7 @@ func (c *copier) manifest() (tables []string, err error) {
 }
 
 // table links or copies a table, unless an earlier attempt did.
-func (c *copier) table(ctx context.Context, name string) error {
+func (c *storeCopier) table(ctx context.Context, name string) error {
 	if f, ok := c.have[name]; ok {
 		c.files = append(c.files, f)
 		return nil
@@ -170,9 +170,9 @@ func (c *copier) table(ctx context.Context, name string) error {
 		return err
 	}
 	if c.last != nil {
-		i := slices.IndexFunc(c.last.Files, func(f File) bool { return f.Name == name })
+		i := slices.IndexFunc(c.last.Files, func(f backupFile) bool { return f.Name == name })
 		if i >= 0 && c.last.Files[i].Size == info.Size() && c.last.Files[i].Time.Equal(info.ModTime()) &&
-			os.Link(place(c.last.Folder, name), filepath.Join(c.to, name)) == nil {
+			os.Link(placeInBackup(c.last.Folder, name), filepath.Join(c.to, name)) == nil {
 			c.have[name] = c.last.Files[i]
 			c.files = append(c.files, c.last.Files[i])
 			c.linked += info.Size()
@@ -187,7 +187,7 @@ func (c *copier) table(ctx context.Context, name string) error {
 }
 
 // others copies the files of the state folder that are not part of the store.
-func (c *copier) others(ctx context.Context) error {
+func (c *storeCopier) others(ctx context.Context) error {
 	return filepath.WalkDir(c.from, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // removed meanwhile
@@ -215,15 +215,15 @@ func (c *copier) others(ctx context.Context) error {
 }
 
 // isStore reports whether a file belongs to the store, so that it is copied already or not needed.
-func (c *copier) isStore(name string) bool {
+func (c *storeCopier) isStore(name string) bool {
 	return slices.Contains([]string{tableSuffix, ".mem", ".vlog"}, filepath.Ext(name)) ||
 		strings.Contains(name, manifestName) || name == "LOCK" || strings.HasPrefix(filepath.Base(name), ".")
 }
 
 // fresh copies a file. It returns errMoved if the file is removed meanwhile: Badger empties a file before
 // that.
-func (c *copier) fresh(ctx context.Context, name string) error {
-	f, written, err := copyFile(ctx, filepath.Join(c.from, name), filepath.Join(c.to, name), readOnly)
+func (c *storeCopier) fresh(ctx context.Context, name string) error {
+	f, written, err := copyStoreFile(ctx, filepath.Join(c.from, name), filepath.Join(c.to, name), readOnlyMode)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errMoved
 	}
@@ -233,14 +233,14 @@ func (c *copier) fresh(ctx context.Context, name string) error {
 	return err
 }
 
-// readOnly and writable return the permissions of a copy.
-func readOnly(mode fs.FileMode) fs.FileMode { return mode.Perm() &^ 0o222 }
-func writable(mode fs.FileMode) fs.FileMode { return mode.Perm() | 0o200 }
+// readOnlyMode and writableMode return the permissions of a copy.
+func readOnlyMode(mode fs.FileMode) fs.FileMode { return mode.Perm() &^ 0o222 }
+func writableMode(mode fs.FileMode) fs.FileMode { return mode.Perm() | 0o200 }
 
-// copyFile copies a file to a new one and syncs it. Blocks of zeros become holes and are not counted as written.
-func copyFile(
+// copyStoreFile copies a file to a new one and syncs it. Blocks of zeros become holes and are not counted as written.
+func copyStoreFile(
 	ctx context.Context, from, to string, mode func(fs.FileMode) fs.FileMode,
-) (f File, written int64, err error) {
+) (f backupFile, written int64, err error) {
 	in, err := os.Open(from)
 	if err != nil {
 		return f, 0, err
@@ -258,7 +258,7 @@ func copyFile(
 		return f, 0, err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	f = File{Size: before.Size(), Time: before.ModTime().UTC()}
+	f = backupFile{Size: before.Size(), Time: before.ModTime().UTC()}
 	if f.SHA256, written, err = copyBytes(ctx, in, out, f.Size); err != nil {
 		return f, written, err
 	}
@@ -272,12 +272,12 @@ func copyFile(
 // copyBytes copies size bytes and returns their SHA-256 and how many were written. It returns errMoved if there are
 // fewer.
 func copyBytes(ctx context.Context, in io.Reader, out *os.File, size int64) (digest string, written int64, err error) {
-	sum, block, zeros := sha256.New(), make([]byte, blockSize), make([]byte, blockSize)
+	sum, block, zeros := sha256.New(), make([]byte, copiedBlock), make([]byte, copiedBlock)
 	for size > 0 {
 		if err := ctx.Err(); err != nil {
 			return "", written, err
 		}
-		part := block[:min(size, blockSize)]
+		part := block[:min(size, copiedBlock)]
 		if _, err := io.ReadFull(in, part); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return "", written, errMoved
 		} else if err != nil {

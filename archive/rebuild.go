@@ -1,4 +1,4 @@
-package main
+package archive
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -67,14 +68,16 @@ func (r *rebuilding) add(cmd *cobra.Command) {
 }
 
 // run makes a new store, or adds to an existing one.
-func (r *rebuilding) run(cmd *cobra.Command, path string, c *config.Config, logs []string) (err error) {
+func (r *rebuilding) run(cmd *cobra.Command, c *config.Config, logs []string) (err error) {
 	if r.missing {
 		return rebuildMissing(cmd, c, logs, r.links)
 	}
 	if len(logs) == 0 {
-		s := logStats{config: path}
-		if logs, err = s.rotated(); err != nil {
+		if logs, err = crawllog.Files(c.Storage.Log); err != nil {
 			return err
+		}
+		if len(logs) == 0 {
+			return daemon.FolderError{Err: fmt.Errorf("no crawl log at %s yet", c.Storage.Log)}
 		}
 	}
 	return rebuildStore(cmd, c, logs, r.links)
