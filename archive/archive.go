@@ -1,5 +1,5 @@
 // Package archive is the wing for archives: commands to check, index, read, rewrite and package WARC files, and what
-// looks after the archive of a running crawl.
+// looks after the archive of a running crawl. It also backs up the store, and restores or rebuilds it.
 //
 // For a running crawl it lists finished WARC files in the manifest of their folder, passes them to a server or a
 // program, takes them to further folders and into a bucket, keeps the dependency index, and sends the lines of the live

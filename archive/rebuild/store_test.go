@@ -190,7 +190,7 @@ func crawled(
 ) *testcrawl.World {
 	t.Helper()
 	const operator = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n"
-	w := testcrawl.New(t, dir, operator+settings+"[dedup]\nmin_size = \"0B\"\n")
+	w := testcrawl.NewWorld(t, dir, operator+settings+"[dedup]\nmin_size = \"0B\"\n")
 	w.Window, w.Every = v, 12*time.Hour
 	set(w)
 	w.AddSeeds()
