@@ -60,7 +60,7 @@ func (b *rebuilder) addCaptures(ctx context.Context, l *index.Library, e *fronti
 		last, header, err = findPayload(l, e.Origin)
 		payload = toRecord(last, header, err)
 	}
-	e.History = Recaptured(e.History, read, payload)
+	e.History = recaptured(e.History, read, payload)
 	switch {
 	case payload != nil:
 		b.result.Payloads++
@@ -121,12 +121,12 @@ func findPayload(l *index.Library, o digest.Origin) (index.Capture, http.Header,
 }
 
 // toRecord returns a capture as a record of a history. It returns nil if there is no capture, or if it cannot be read.
-func toRecord(c index.Capture, header http.Header, err error) *Record {
+func toRecord(c index.Capture, header http.Header, err error) *archivedRecord {
 	payload, errDigest := digest.Parse(c.Digest)
 	if err != nil || errDigest != nil {
 		return nil
 	}
-	r := &Record{Header: header, Metadata: map[string]string{}, Origin: digest.Origin{
+	r := &archivedRecord{Header: header, Metadata: map[string]string{}, Origin: digest.Origin{
 		RecordID: c.RecordID, URI: c.URL, Date: c.Date, Payload: payload,
 		File: strings.TrimSuffix(c.Filename, warc.OpenSuffix), Offset: c.Offset, Length: c.Length, Size: c.Size,
 	}}

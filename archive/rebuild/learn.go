@@ -31,7 +31,7 @@ func (b *rebuilder) open(ctx context.Context) (*index.Library, error) {
 // replay adds a visit to the history of its URI, and what it says about its host to what was learned of that.
 func (b *rebuilder) replay(ctx context.Context, v rebuiltVisit) error {
 	before := b.entries[v.uri]
-	line := Infer(before, v.entry)
+	line := inferred(before, v.entry)
 	if line.Extra != v.entry.Extra {
 		b.inferred[v.uri] = true
 	}
@@ -43,7 +43,7 @@ func (b *rebuilder) replay(ctx context.Context, v rebuiltVisit) error {
 		URI: v.uri, Hops: line.Hops, ContentType: line.MIME, Now: line.Logged,
 	})
 	var errSimilar error
-	after, lessons := Replay(before, line, Facts{
+	after, lessons := replayed(before, line, facts{
 		Waits: s.Wait, Header: header,
 		Similar: func(k rate.Kind) (r rate.Relatives) {
 			r, errSimilar = b.similar.Get(v.uri.Host(), k)
@@ -59,7 +59,7 @@ func (b *rebuilder) replay(ctx context.Context, v rebuiltVisit) error {
 	if err = errors.Join(err, errBook); err != nil {
 		return err
 	}
-	if o, ok := Observation(before.Record, line, header, conditional(before.Record, line, s, known)); ok {
+	if o, ok := observation(before.Record, line, header, conditional(before.Record, line, s, known)); ok {
 		return b.book.Add(v.uri.Host(), o)
 	}
 	return nil

@@ -4,15 +4,15 @@
 // did. Then it looks up the last payload of each URI in the archive. The line of a visit is written after its records
 // and before it is settled (law 1), so the logs know every visit that the lost store knew.
 //
-//	exchange ────────▶ PastVisit ──▶ Remember ──▶ history
-//	line ──▶ Replay ──▶ PastVisit ──▶ Remember ──▶ history ──▶ Recaptured ──▶ history
+//	exchange ──────────▶ PastVisit ──▶ Remember ──▶ history
+//	line ──▶ replayed ──▶ PastVisit ──▶ Remember ──▶ history ──▶ recaptured ──▶ history
 //
-// A line lacks the headers, the comparison digest and the exact place of the payload. [Recaptured] adds them from the
+// A line lacks the headers, the comparison digest and the exact place of the payload. recaptured adds them from the
 // archive.
 //
 // [AddMissing] does the same for the last visits only, if the store lost these.
 //
-// Lines without the thirteenth column (log.extra_info) suffice: [Infer] infers most of it from the other columns, and
+// Lines without the thirteenth column (log.extra_info) suffice: inferred has most of it from the other columns, and
 // the archive has the place of the record.
 //
 // The headers in the archive teach again how reliable the headers of each host are, and the lines what similar URIs

@@ -27,8 +27,8 @@ const followedUp = "young article"
 // cutOff is the precision of the times in a line. It is added to due times, so that no URI is visited early.
 const cutOff = time.Millisecond
 
-// Facts holds what a replay needs besides the line of a visit.
-type Facts struct {
+// facts holds what a replay needs besides the line of a visit.
+type facts struct {
 	Waits  evaluators.Stack
 	Header http.Header // of the response, from the archive; nil = not known
 
@@ -36,14 +36,14 @@ type Facts struct {
 	Similar func(rate.Kind) rate.Relatives
 }
 
-// Replay returns the entry of a URI after one more visit, according to the visit's line in crawl.log, and what it says
-// about similar URIs. Lines must come oldest first. The URI of e must be set.
+// replayed returns the entry of a URI after one more visit, according to the visit's line in crawl.log, and what it
+// says about similar URIs. Lines must come oldest first. The URI of e must be set.
 //
 // The result is what the crawler itself remembered, with these exceptions. Times are cut to the millisecond. Headers,
-// the comparison digest and the exact place of the payload must come from the archive, see [Recaptured]. The memory
+// the comparison digest and the exact place of the payload must come from the archive, see recaptured. The memory
 // of a wait rule is learned again from the lines; it lacks dates of changes. Until the next visit, the digests of the
 // last versions, the entries that a feed has listed and its priority are lost.
-func Replay(e frontier.Entry, l crawllog.Entry, f Facts) (frontier.Entry, evaluators.Lessons) {
+func replayed(e frontier.Entry, l crawllog.Entry, f facts) (frontier.Entry, evaluators.Lessons) {
 	began := l.Began()
 	extra := crawllog.Extra{}
 	if l.Extra != nil {
@@ -91,7 +91,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, f Facts) (frontier.Entry, evalua
 		})
 		lessons = decided.Lessons
 		e.Wait, e.Rate, e.Memory = wait.Interval, wait.PerDay, string(decided.Memory)
-		if wait.Evaluator == WaitInferred {
+		if wait.Evaluator == waitInferred {
 			e.Rate = decided.PerDay
 		}
 		if !isLearned(wait) {
@@ -118,7 +118,7 @@ func setBeginnings(r *frontier.Record, l crawllog.Entry, extra crawllog.Extra) {
 }
 
 // evidence returns the facts of a visit that the learned rule reads.
-func (f Facts) evidence(r frontier.Record, before frontier.History, l crawllog.Entry, first bool) evaluators.Evidence {
+func (f facts) evidence(r frontier.Record, before frontier.History, l crawllog.Entry, first bool) evaluators.Evidence {
 	found := evaluators.Evidence{At: l.Began(), Born: r.Born, Memory: rate.Memory(before.Memory)}
 	kind := found.Memory.Kind()
 	switch {
@@ -138,9 +138,9 @@ func (f Facts) evidence(r frontier.Record, before frontier.History, l crawllog.E
 	return found
 }
 
-// Observation returns what a visit says about the worth of the host's validators, according to its line and the header
+// observation returns what a visit says about the worth of the host's validators, according to its line and the header
 // of its response. conditional says whether its request had conditions. It returns false if the visit says nothing.
-func Observation(
+func observation(
 	before frontier.Record, l crawllog.Entry, header http.Header, conditional bool,
 ) (evaluators.Observation, bool) {
 	if header == nil || l.Extra == nil || l.Status != http.StatusOK || before.Status != http.StatusOK ||
@@ -162,7 +162,7 @@ func Observation(
 // isLearned reports whether a logged wait is the interval that the rule decided, so that the next decision starts from
 // it.
 func isLearned(w evaluators.Wait) bool {
-	return w.Evaluator != noise.WaitSecondLook && w.Evaluator != WaitInferred && !strings.Contains(w.Reason, followedUp) &&
+	return w.Evaluator != noise.WaitSecondLook && w.Evaluator != waitInferred && !strings.Contains(w.Reason, followedUp) &&
 		!strings.Contains(w.Reason, evaluators.StretchedNote)
 }
 
@@ -241,17 +241,17 @@ func stateNamed(name string) evaluators.State {
 	return evaluators.Unknown
 }
 
-// Record is a capture as the archive has it.
-type Record struct {
+// archivedRecord is a capture as the archive has it.
+type archivedRecord struct {
 	Origin   digest.Origin     // where it is
 	Header   http.Header       // of the response
 	Metadata map[string]string // the fields of its metadata record
 }
 
-// Recaptured adds to a history what the archive holds about the last capture. read is the record of the last visit
+// recaptured adds to a history what the archive holds about the last capture. read is the record of the last visit
 // that read the whole body, and payload is the record that holds its payload. They may be the same, and each may be
 // nil.
-func Recaptured(h frontier.History, read, payload *Record) frontier.History {
+func recaptured(h frontier.History, read, payload *archivedRecord) frontier.History {
 	if payload != nil {
 		h.Origin = payload.Origin
 		if sum := digest.ParseSHA256(payload.Metadata[crawler.PayloadSHA256]); !sum.IsZero() {
@@ -304,21 +304,21 @@ func comparisonIn(metadata map[string]string, payload digest.Digest) digest.Comp
 	return digest.Comparison{Sum: payload}
 }
 
-// WaitInferred is the name of a wait whose rule is not known, because the visit was logged without its thirteenth
+// waitInferred is the name of a wait whose rule is not known, because the visit was logged without its thirteenth
 // column.
-const WaitInferred = "rebuild"
+const waitInferred = "rebuild"
 
-// Infer returns the line of a visit with the part of the thirteenth column that follows from the other columns, and
+// inferred returns the line of a visit with the part of the thirteenth column that follows from the other columns, and
 // from the entry of the URI before the visit. It returns lines that have the column, and lines without a request,
 // unchanged.
 //
 // Unknown remain: the place of the record, and which rule decided the wait. The due time is at most some seconds too
 // late, because it is counted from the end of the visit; a visit that was to follow up a feed entry can come later.
-func Infer(before frontier.Entry, l crawllog.Entry) crawllog.Entry {
+func inferred(before frontier.Entry, l crawllog.Entry) crawllog.Entry {
 	if l.Extra != nil || !crawler.IsVisit(l) {
 		return l
 	}
-	x := crawllog.Extra{WaitEvaluator: WaitInferred, WaitReason: "logged without log.extra_info"}
+	x := crawllog.Extra{WaitEvaluator: waitInferred, WaitReason: "logged without log.extra_info"}
 	state := evaluators.Unknown
 	if slices.Contains(l.Annotations, crawllog.Unchanged) {
 		state = evaluators.Unchanged

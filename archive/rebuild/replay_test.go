@@ -1,4 +1,4 @@
-package rebuild_test
+package rebuild
 
 import (
 	"testing"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/arcrawl/arcrawl/archive/rebuild"
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
@@ -37,7 +36,7 @@ func before() frontier.Record {
 	}}
 }
 
-// Each case has the changes that one visit makes to the rebuild. Replaying its line in crawl.log must make the same
+// Each case has the changes that one visit makes to the  Replaying its line in crawl.log must make the same
 // changes, except for fields that the line lacks.
 func TestAddAndReplayAgree(t *testing.T) {
 	t.Parallel()
@@ -132,7 +131,7 @@ func TestAddAndReplayAgree(t *testing.T) {
 			line.URI = want.URI.String()
 			line.Logged, line.Started, line.MIME, line.Digest, line.Size = began.Add(time.Second), began, "text/plain", second, 20
 			line.Schedule = &crawllog.Schedule{Wait: day, Visits: want.Visits, Versions: want.Versions, Tries: want.Failures}
-			entry, _ := rebuild.Replay(frontier.Entry{Record: before()}, line, rebuild.Facts{Waits: evaluators.Default()})
+			entry, _ := replayed(frontier.Entry{Record: before()}, line, facts{Waits: evaluators.Default()})
 			if diff := cmp.Diff(inLine(want), inLine(entry.Record), equal); diff != "" {
 				t.Errorf("Replay: -want +got:\n%s", diff)
 			}
@@ -162,11 +161,11 @@ func TestABareLineSaysWhatCameOfTheVisit(t *testing.T) {
 		want     string // the version counted as changed now, or the wait that was decided
 		wait     time.Duration
 	}{
-		{name: "a change", status: 200, versions: 4, want: rebuild.WaitInferred, wait: time.Hour},
-		{name: "no change", status: 200, notes: []string{crawllog.Unchanged}, versions: 3, want: rebuild.WaitInferred},
+		{name: "a change", status: 200, versions: 4, want: waitInferred, wait: time.Hour},
+		{name: "no change", status: 200, notes: []string{crawllog.Unchanged}, versions: 3, want: waitInferred},
 		{
 			name: "a 304", status: 304, notes: []string{crawllog.DuplicateNotModified, crawllog.Unchanged}, versions: 3,
-			want: rebuild.WaitInferred,
+			want: waitInferred,
 		},
 		{name: "a 304 that was not asked for", status: 304, versions: 3, failures: 1, want: misfortune.WaitRetry},
 		{
@@ -180,7 +179,7 @@ func TestABareLineSaysWhatCameOfTheVisit(t *testing.T) {
 		},
 		{
 			name: "a body that was cut", status: 200, notes: []string{crawllog.LengthTruncated}, versions: 3,
-			want: rebuild.WaitInferred,
+			want: waitInferred,
 		},
 		{name: "gone, not confirmed", status: 404, versions: 3, gone: 1, want: misfortune.WaitGone},
 		{name: "gone", status: 410, versions: 4, gone: 1, want: misfortune.WaitGone},
@@ -198,7 +197,7 @@ func TestABareLineSaysWhatCameOfTheVisit(t *testing.T) {
 			Logged: at.Add(time.Second), Started: at, Status: c.status, URI: u.String(), MIME: "text/html", Annotations: c.notes,
 			Schedule: &crawllog.Schedule{Tries: 1, Wait: time.Hour, Visits: 6, Versions: c.versions},
 		}
-		line := rebuild.Infer(before, bare)
+		line := inferred(before, bare)
 		if c.want == "" {
 			if line.Extra != nil {
 				t.Errorf("%s: inferred %+v, though no request was made", c.name, line.Extra)
@@ -209,7 +208,7 @@ func TestABareLineSaysWhatCameOfTheVisit(t *testing.T) {
 			t.Errorf("%s: inferred %+v, want the wait %q", c.name, line.Extra, c.want)
 			continue
 		}
-		e, _ := rebuild.Replay(before, line, rebuild.Facts{})
+		e, _ := replayed(before, line, facts{})
 		if e.Visits != 6 || e.Versions != c.versions || e.Failures != c.failures || e.Gone != c.gone {
 			t.Errorf("%s: %d visits, %d versions, %d failures, gone %d", c.name, e.Visits, e.Versions, e.Failures, e.Gone)
 		}
