@@ -70,4 +70,10 @@ func TestSearchesForRulesAreBounded(t *testing.T) {
 			t.Errorf("search %d begins: %v", i, begins)
 		}
 	}
+	for used, want := range map[time.Duration]bool{maxCredit - 1: true, maxCredit: false} {
+		f = Fetches{used: used, counted: now}
+		if begins := f.begin(now); begins != want {
+			t.Errorf("after %s a search begins: %v", used, begins)
+		}
+	}
 }
