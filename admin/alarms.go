@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -159,8 +160,16 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 		w.o.Stored(&a)
 		list = append(list, alarm.ArchiveTroubles(a)...)
 	}
-	list = append(list, alarm.ProxyTroubles(w.o.Crawler.ProxiesDown())...)
-	list = append(list, alarm.LoginTroubles(w.o.Crawler.LoginFailures())...)
+	for _, d := range w.o.Crawler.ProxiesDown() {
+		add(alarm.Proxy, d.Name,
+			"the proxy %s has not worked since %s; the hosts behind it rest and lose nothing; the reason is: %s",
+			d.Name, d.Since.UTC().Format(time.RFC3339), d.Why)
+	}
+	for _, f := range w.o.Crawler.LoginFailures() {
+		add(alarm.Login, string(f.Host),
+			"the login to %s fails; the host rests and is tried again at growing intervals; the reason is: %s",
+			human.Host(string(f.Host)), f.Why)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.diskTrouble(add)
@@ -255,11 +264,23 @@ func (w *Window) seedLives() (lives map[string]alarm.Life, closed []alarm.Troubl
 		lives[seed.URI.String()] = alarm.Life{Changes: int64(r.Versions - 1), First: r.FirstSeen, Last: r.LastChange}
 		about := config.About{URI: seed.URI, Now: w.o.Now()}
 		s := c.For(about)
-		if t, yes := alarm.SeedTrouble(r, config.Own[misfortune.Options](&s).GoneAfter); yes {
+		if t, yes := seedTrouble(r, config.Own[misfortune.Options](&s).GoneAfter); yes {
 			closed = append(closed, t)
 		}
 	}
 	return lives, closed
+}
+
+// noteActivity updates the activity of the host of a visit, and of its URI if it is a seed.
+func (w *Window) noteActivity(r crawler.Report) {
+	if r.Failed || r.Verdict.State == evaluators.Unknown {
+		return
+	}
+	changed := r.Verdict.State == evaluators.Changed
+	w.activities.Add(string(r.URI.Host()), changed, r.Finished)
+	if r.Hops == "" {
+		w.activities.Add(r.URI.String(), changed, r.Finished)
+	}
 }
 
 // watch turns troubles into alarms, and reports which were raised and cleared.

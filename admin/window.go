@@ -190,7 +190,7 @@ func (w *Window) Observe(r crawler.Report) {
 	w.minute.Add(now, r.Finished, c)
 	w.live.Count(now, c)
 	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
-	w.activities.Add(r)
+	w.noteActivity(r)
 	w.labels.Visit(w.sites.Site(r.URI.Host()).Labels, c.Versions)
 	if r.Repaired {
 		w.repaired++

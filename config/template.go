@@ -54,7 +54,7 @@ var hostKeys = []string{
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
 // HostFileName returns the name of the file of a host, without .toml.
-func HostFileName(h uri.Host) string {
+func HostFileName[H ~string](h H) string {
 	return strings.Map(func(r rune) rune {
 		if plainName.MatchString("x" + string(r)) {
 			return r

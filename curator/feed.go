@@ -11,7 +11,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/index"
 )
 
 // document is a feed.
@@ -91,7 +90,7 @@ func writeFeed(to http.ResponseWriter, r *http.Request, base string, list []api.
 		if c.Kind == "checked" && r.FormValue("kind") == "" {
 			continue // it is nothing new
 		}
-		page := base + "view/" + c.At.UTC().Format(index.DateLayout) + "/" + c.URI
+		page := base + c.Path()
 		e := entry{Title: c.Title, ID: page, Updated: c.At.UTC().Format(time.RFC3339), Link: link{"", page}}
 		if e.Title == "" {
 			e.Title = c.URI

@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -160,7 +159,7 @@ func (s Summary) linkTo(c api.Capture) string {
 	if s.Link == "" {
 		return c.URI
 	}
-	return s.base() + "view/" + c.At.UTC().Format(index.DateLayout) + "/" + c.URI
+	return s.base() + c.Path()
 }
 
 // writeShort writes the sites of a recipient that do not meet their capture targets.

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -24,31 +22,21 @@ type Activities map[string]Activity
 // maxActivities is the maximum number of hosts and seeds.
 const maxActivities = 100_000
 
-// Add updates the activity of the host of a visit, and of its URI if it is a seed.
-func (p Activities) Add(r crawler.Report) {
-	if r.Failed || r.Verdict.State == evaluators.Unknown {
-		return
-	}
-	p.record(string(r.URI.Host()), r)
-	if r.Hops == "" {
-		p.record(r.URI.String(), r)
-	}
-}
-
-func (p Activities) record(key string, r crawler.Report) {
+// Add adds a visit of a host or seed that ended at now. changed says whether it found something new.
+func (p Activities) Add(key string, changed bool, now time.Time) {
 	was, known := p[key]
 	if !known && len(p) >= maxActivities {
 		return
 	}
-	if r.Verdict.State != evaluators.Changed {
+	if !changed {
 		was.Quiet++
 		p[key] = was
 		return
 	}
 	if !was.Last.IsZero() {
-		was.Longest = max(was.Longest-was.Longest/20, api.Seconds(r.Finished.Sub(was.Last)))
+		was.Longest = max(was.Longest-was.Longest/20, api.Seconds(now.Sub(was.Last)))
 	}
-	p[key] = Activity{Last: r.Finished, Longest: was.Longest}
+	p[key] = Activity{Last: now, Longest: was.Longest}
 }
 
 const (

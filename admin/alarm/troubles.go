@@ -4,16 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/aspects/login"
-	"github.com/arcrawl/arcrawl/aspects/misfortune"
-	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -54,62 +49,6 @@ func ArchiveTroubles(a api.Archive) (list []Trouble) {
 		list = append(list, Trouble{Kind: Database, Text: a.Database})
 	}
 	return list
-}
-
-// LoginTroubles returns the troubles of hosts that the crawler cannot log in to.
-func LoginTroubles(failing []login.LoginFailure) (all []Trouble) {
-	for _, f := range failing {
-		all = append(all, trouble(Login, string(f.Host),
-			"the login to %s fails; the host rests and is tried again at growing intervals; the reason is: %s",
-			human.Host(string(f.Host)), f.Why))
-	}
-	return all
-}
-
-// ProxyTroubles returns the troubles of proxies that do not work.
-func ProxyTroubles(down []crawler.ProxyDown) (all []Trouble) {
-	for _, d := range down {
-		all = append(all, trouble(Proxy, d.Name,
-			"the proxy %s has not worked since %s; the hosts behind it rest and lose nothing; the reason is: %s",
-			d.Name, d.Since.UTC().Format(time.RFC3339), d.Why))
-	}
-	return all
-}
-
-// minSeedFailures is the number of visits in a row after which a seed that lets nobody in is a trouble.
-const minSeedFailures = 3
-
-// SeedTrouble returns the trouble of a seed whose last visits brought no page although its server answers: a wall, a
-// challenge, a refusal, or a page that is gone. goneAfter is the number of answers 404 or 410 that confirm that a page
-// is gone.
-func SeedTrouble(r frontier.Record, goneAfter int) (Trouble, bool) {
-	say := func(what, remedy string) (Trouble, bool) {
-		return trouble(Seed, r.URI.String(), "the seed %s %s, so its site may not be archived; %s",
-			human.URI(r.URI.String()), what, remedy), true
-	}
-	if goneAfter > 0 && r.Gone >= goneAfter {
-		return say(fmt.Sprintf("is gone (status %d)", r.LastStatus), "look for its new address and change the seed")
-	}
-	if r.Failures < minSeedFailures {
-		return Trouble{}, false
-	}
-	remedy := misfortune.Hint(r.LastError, r.LastStatus)
-	times := fmt.Sprintf("at its last %d visits", r.Failures)
-	switch {
-	case strings.Contains(r.LastError, "loop:"):
-		return say("redirected back to itself "+times+": it lets only visitors with a cookie in", remedy)
-	case strings.Contains(r.LastError, "consent:"):
-		return say("showed a wall that asks for consent or cookies "+times, remedy)
-	case strings.Contains(r.LastError, "challenge:"):
-		return say("showed a challenge that only people pass "+times, remedy)
-	case strings.Contains(r.LastError, "login:"):
-		return say("showed members what strangers see "+times, remedy)
-	}
-	switch r.LastStatus {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusUnavailableForLegalReasons:
-		return say(fmt.Sprintf("refused us with status %d %s", r.LastStatus, times), remedy)
-	}
-	return Trouble{}, false
 }
 
 // documentLasts is how long a document that could not be processed is a trouble.

@@ -85,6 +85,9 @@ type Capture struct {
 	Versions int       `json:"versions"`        // of the URI until then
 }
 
+// Path returns the path of the version in the dashboard.
+func (c Capture) Path() string { return "view/" + c.At.UTC().Format("20060102150405") + "/" + c.URI }
+
 // Kinds of captures.
 const (
 	CaptureFirst   = "first"   // of its URI

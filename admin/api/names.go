@@ -6,7 +6,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // RemovedSuffix ends the name of a host file that was removed. Such a file is not read.
@@ -38,7 +37,7 @@ func (n HostNames) Label(host string) string {
 // arcrawl seeds remove does.
 func (h Host) Named(hostsDir string) Host {
 	h.Unicode = human.Unicode(h.Host)
-	file := filepath.Join(hostsDir, config.HostFileName(uri.Host(h.Host))+".toml")
+	file := filepath.Join(hostsDir, config.HostFileName(h.Host)+".toml")
 	if _, err := os.Stat(file + RemovedSuffix); err == nil {
 		_, err := os.Stat(file)
 		h.Removed = h.Removed || err != nil
