@@ -6,7 +6,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Next holds when a URI is visited next, as the deciders have made it so far, and what else the settlement stores.
@@ -79,7 +78,7 @@ func (n *Next) Text() string {
 		}
 		b.WriteString(s.By + ": " + s.Why)
 		if i > 0 && s.Made != s.Was && s.Made > 0 {
-			b.WriteString(", so in " + human.Interval(s.Made))
+			b.WriteString(", so in " + evaluators.Interval(s.Made))
 		}
 	}
 	return b.String()

@@ -65,9 +65,9 @@ func readRewrites(f schema.Field) []uri.Rewrite {
 			e.Fault("is too long", fmt.Sprintf("maximum: %d bytes", maxNameRule))
 			return uri.Rewrite{}, false
 		}
-		r, err := uri.ParseRewrite(s)
+		r, err := schema.ParseRewrite(s)
 		if err != nil {
-			e.Fault("is not a rewrite: "+strings.TrimPrefix(err.Error(), fmt.Sprintf("rewrite %q: ", s)), example)
+			e.Fault("is not a rewrite: "+err.Error(), example)
 		}
 		return r, err == nil
 	})

@@ -176,7 +176,7 @@ func newVersions(v *aspects.Visit) float64 {
 	case v.Next.Input.Changes > 0:
 		return float64(v.Next.Input.Changes)
 	}
-	return rate.VersionsFound(v.Next.Record.Visits-1, v.Next.Record.Versions-1)
+	return evaluators.VersionsFound(v.Next.Record.Visits, v.Next.Record.Versions)
 }
 
 // countDaily adds a visit to the counts of its host and day. A robots.txt is a request, but not a version. Neither is

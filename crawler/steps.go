@@ -83,7 +83,8 @@ func (c *Crawler) compose() {
 		Store:   p.Traps, Frontier: p.Frontier, Log: p.Log,
 	}
 	a.robots = robots.Aspect{
-		Options: aspects.OptionsOf[robots.Options], Retry: retry,
+		Options: aspects.OptionsOf[robots.Options],
+		Retry:   func(v *aspects.Visit, failures int) time.Duration { return retry(v).Wait(failures) },
 		Sitemaps: func(v *aspects.Visit) (named, usual bool) {
 			f := aspects.OptionsOf[feeds.Options](v)
 			return f.RobotsSitemaps, f.UsualSitemap

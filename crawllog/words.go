@@ -107,6 +107,14 @@ func Counted(sentence, noun string) func(string) string {
 	}
 }
 
+// Lasting returns a function that says a number of seconds in a sentence.
+func Lasting(sentence string) func(string) string {
+	return func(value string) string {
+		n, _ := strconv.ParseInt(value, 10, 64)
+		return fmt.Sprintf(sentence, human.Duration(time.Duration(n)*time.Second))
+	}
+}
+
 // odds says how probable a change was.
 func odds(v string) string {
 	p, err := strconv.ParseFloat(v, 64)

@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"unicode/utf8"
-
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // The errors of scrubbing rules that compile but cannot be meant.
@@ -30,7 +28,7 @@ type scrubber struct {
 }
 
 func newScrubber(expr string) (scrubber, error) {
-	re, size, err := human.MeasuredPattern(expr)
+	re, size, err := measuredPattern(expr)
 	if err != nil {
 		return scrubber{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators/rate"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Classic is the rule of Heritrix. It divides the interval of a URI that changed and multiplies the interval of one
@@ -34,7 +33,7 @@ func (c Classic) Next(in WaitInput) Wait {
 	c = c.withDefaults()
 	interval, reason := c.interval(in)
 	interval = clamp(interval, c.Min, c.Max)
-	return Wait{Interval: interval, Reason: reason + human.Interval(interval) + atBound(interval, c.Min, c.Max)}
+	return Wait{Interval: interval, Reason: reason + Interval(interval) + atBound(interval, c.Min, c.Max)}
 }
 
 func (c Classic) withDefaults() Classic {
@@ -58,10 +57,10 @@ func (c Classic) interval(in WaitInput) (time.Duration, string) {
 		return c.Initial, in.State.String() + ", nothing learned: initial "
 	}
 	base := float64(in.Previous.Milliseconds())
-	text := human.Interval(in.Previous)
+	text := Interval(in.Previous)
 	if c.UseOverdue && in.Overdue > 0 {
 		base += float64(in.Overdue.Milliseconds())
-		text = "(" + text + " + " + human.Interval(in.Overdue) + " overdue)"
+		text = "(" + text + " + " + Interval(in.Overdue) + " overdue)"
 	}
 	if in.State == Changed {
 		return milliseconds(base / c.ChangedFactor), "changed: " + text + " ÷ " + number(c.ChangedFactor) + " = "
@@ -107,9 +106,9 @@ func (f Fixed) Bounds() (shortest, longest time.Duration) {
 func (f Fixed) Next(in WaitInput) Wait {
 	every := f.withDefaults().Every
 	late := max(in.Overdue, 0) % every
-	reason := "every " + human.Interval(every)
+	reason := "every " + Interval(every)
 	if late > 0 {
-		reason += ", less " + human.Interval(late) + " overdue"
+		reason += ", less " + Interval(late) + " overdue"
 	}
 	return Wait{Interval: every - late, Reason: reason, Phased: true}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // Day counts a host's visits in a day, or in any other period.
@@ -20,6 +22,17 @@ func (d Day) Plus(o Day) Day {
 		Requests: d.Requests + o.Requests, Seen: d.Seen + o.Seen, Versions: d.Versions + o.Versions,
 		Odds: d.Odds.Plus(o.Odds),
 	}
+}
+
+// VersionsFound estimates how many versions appeared since the visit before, if the last visit found one. visits is the
+// number of judged visits, of which the first one found a version too, and versions is how many found one. With p as
+// the share of the later visits that did, the result is x ÷ (1 − e^−x) for x = −ln(1 − p), as if changes came at random
+// and visits at even intervals. Half a visit with and half a visit without a change are added (Cho and Garcia-Molina
+// 2003, see package rate).
+func VersionsFound(visits, versions int) float64 {
+	later := max(visits, versions, 2) - 1
+	x := -math.Log((float64(later-max(versions-1, 0)) + 0.5) / (float64(later) + 0.5))
+	return 1 / rate.Captured(x)
 }
 
 // Odds compares what visits found with what the rule had expected. Only rules that expect something count here.

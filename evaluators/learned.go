@@ -126,7 +126,7 @@ func (l Learned) next(in WaitInput) Wait {
 	interval, stretch := l.stretched(f, wanted, in.stretch())
 	if in.First && l.Initial > 0 {
 		interval, stretch = clamp(l.Initial, l.Min, l.Max), 0
-		reason += ": initial " + human.Interval(l.Initial)
+		reason += ": initial " + Interval(l.Initial)
 	}
 	expected, missed := f.Over(interval)
 	w := Wait{
@@ -151,7 +151,7 @@ func (l Learned) next(in WaitInput) Wait {
 // explained returns what is expected in the interval of a wait, and which bounds hold.
 func (l Learned) explained(w Wait, growth float64) string {
 	text := ": " + rounded(w.PerDay) + " changes a day, " + rounded(w.Expected) + " expected in " +
-		human.Interval(w.Interval) + atBound(w.Interval, l.Min, l.Max)
+		Interval(w.Interval) + atBound(w.Interval, l.Min, l.Max)
 	if growth > 0 {
 		text += ", " + rounded(growth) + " times the last wait at most"
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators/rate"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Rule decides how long to wait until the next visit of a URI. The rules are [Classic], [Fixed], [Target] and
@@ -131,11 +130,33 @@ func clamp(interval, shortest, longest time.Duration) time.Duration {
 func atBound(interval, shortest, longest time.Duration) string {
 	switch interval {
 	case shortest:
-		return " (min " + human.Interval(shortest) + ")"
+		return " (min " + Interval(shortest) + ")"
 	case longest:
-		return " (max " + human.Interval(longest) + ")"
+		return " (max " + Interval(longest) + ")"
 	}
 	return ""
+}
+
+// Interval writes the interval between two visits exactly, rounded to milliseconds, with days only from the fourth
+// on: "36h", "54h", "5d1h30m". So the arithmetic in the reason of a wait can be followed: 36h × 1.5 = 54h.
+func Interval(d time.Duration) string {
+	const aDay = 24 * time.Hour
+	d = d.Round(time.Millisecond)
+	days := ""
+	if d >= 4*aDay {
+		days = strconv.FormatInt(int64(d/aDay), 10) + "d"
+		if d %= aDay; d == 0 {
+			return days
+		}
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return days + text
 }
 
 // milliseconds returns a duration truncated toward zero. A number that does not fit becomes the longest duration.

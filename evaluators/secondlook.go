@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // SecondLook says when a page that differed at many visits in a row is fetched a second time soon after, to tell
@@ -122,14 +121,14 @@ func (s SecondLook) RestlessWait(e WaitEvaluator, stretch float64) Wait {
 	if e.Rule != nil {
 		_, longest = e.Rule.Bounds()
 	}
-	reason := "restless: differs at each fetch, so it is visited once in " + human.Interval(s.Every)
+	reason := "restless: differs at each fetch, so it is visited once in " + Interval(s.Every)
 	if stretch > 1 {
 		interval = time.Duration(min(float64(interval)*stretch, float64(max(longest, interval))))
 		reason += StretchedNote + rounded(stretch) + " as the host cannot carry more"
 	}
 	if interval > longest {
 		interval = longest
-		reason += " (max " + human.Interval(longest) + ")"
+		reason += " (max " + Interval(longest) + ")"
 	}
 	w := Wait{Interval: interval, Evaluator: e.name(), Reason: reason}
 	if stretch > 1 {

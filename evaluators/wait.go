@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // WaitEvaluator is one entry of the stack: the types of content that it decides about, and by which rule.
@@ -101,6 +101,15 @@ type Lessons struct {
 	Kind   rate.Kind      // the class that Lesson belongs to; zero = there is no lesson
 	Lesson rate.Relatives // to be added to what is stored for that class of the host
 }
+
+// SetExpected sets what is expected in the interval, and missed, of a URI that changes PerDay times a day at random.
+func (w *Wait) SetExpected() {
+	w.Expected = w.PerDay * w.Interval.Hours() / 24
+	w.Missed = rate.Missed(w.Expected)
+}
+
+// Forget makes the lesson one that removes a URI with this memory from its class.
+func (l *Lessons) Forget(memory string) { l.Kind, l.Lesson = rate.Memory(memory).Leave() }
 
 // StretchedNote is part of the reason of a wait that was stretched.
 const StretchedNote = ", stretched × "
@@ -194,7 +203,7 @@ const patternHead, patternTail = `(?is)\A(?:`, `)\z`
 // Content-Type header, parameters included: "text/html" does not match "text/html; charset=utf-8", "text/html.*" and
 // "^text/.*$" do. Unlike in Heritrix case does not matter.
 func Pattern(expr string) (*regexp.Regexp, error) {
-	if _, err := human.CompilePattern(expr); err != nil { // compiled alone, so that the expression cannot close our group
+	if _, err := digest.CompilePattern(expr); err != nil { // compiled alone, so that the expression cannot close our group
 		return nil, fmt.Errorf("MIME pattern: %w", err)
 	}
 	re, err := regexp.Compile(patternHead + expr + patternTail)

@@ -358,3 +358,30 @@ func BenchmarkDecision(b *testing.B) {
 		stack.Next(WaitInput{MIME: "application/pdf", State: v.State, First: v.First, Previous: 90 * hour})
 	}
 }
+
+func TestIntervalsCanBeFollowed(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0:                               "0s",
+		time.Microsecond:                "0s",
+		250 * time.Millisecond:          "250ms",
+		4230 * time.Millisecond:         "4.23s",
+		9970 * time.Millisecond:         "9.97s",
+		12300 * time.Millisecond:        "12.3s",
+		90 * time.Second:                "1m30s",
+		time.Hour - time.Second:         "59m59s",
+		90*time.Minute + 10*time.Second: "1h30m10s",
+		day - time.Minute:               "23h59m",
+		36 * time.Hour:                  "36h",
+		54*time.Hour + 20*time.Minute:   "54h20m",
+		4 * day:                         "4d",
+		121*time.Hour + 30*time.Minute:  "5d1h30m",
+		28 * day:                        "28d",
+		-90 * time.Second:               "-1m30s",
+		-4200 * time.Millisecond:        "-4.2s",
+	} {
+		if got := Interval(d); got != want {
+			t.Errorf("Interval(%v) = %q, want %q", d, got, want)
+		}
+	}
+}

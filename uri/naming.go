@@ -3,13 +3,10 @@ package uri
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // RuleSet names a set of rules for URIs that are treated as one.
@@ -33,30 +30,8 @@ type Rewrite struct {
 	To    string
 }
 
-// String returns the rule in the form that [ParseRewrite] reads.
-func (r Rewrite) String() string { return r.Match.String() + arrow + r.To }
-
-// arrow separates the two parts of a rewrite. No URI contains a space.
-const arrow = " -> "
-
-// ParseRewrite reads "expression -> replacement".
-func ParseRewrite(s string) (Rewrite, error) {
-	match, to, ok := strings.Cut(s, arrow)
-	if !ok {
-		match, ok = strings.CutSuffix(s, strings.TrimRight(arrow, " "))
-	}
-	if !ok || match == "" {
-		return Rewrite{}, fmt.Errorf("rewrite %q: it is not of the form 'expression%sreplacement'", s, arrow)
-	}
-	re, err := human.CompilePattern(match)
-	if err != nil {
-		return Rewrite{}, fmt.Errorf("rewrite %q: %w", s, err)
-	}
-	if re.MatchString("") {
-		return Rewrite{}, fmt.Errorf("rewrite %q: the expression matches the empty text", s)
-	}
-	return Rewrite{Match: re, To: to}, nil
-}
+// String returns the rule as a configuration has it. No URI contains a space.
+func (r Rewrite) String() string { return r.Match.String() + " -> " + r.To }
 
 // Naming holds the rules by which URIs are treated as one: URIs with the same [Naming.Name] are. First the parameters
 // are dropped, then the rewrites are applied, each to the result of the one before, and then the rule set. The zero

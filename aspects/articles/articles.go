@@ -12,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Options say how young articles are followed up.
@@ -130,7 +129,7 @@ func followUp(w evaluators.Wait, ladder []time.Duration, age time.Duration) eval
 		}
 		if left := rung - max(age, 0); left < w.Interval {
 			w.Interval = left
-			w.Reason += "; young article: again when it is " + human.Interval(rung) + " old"
+			w.Reason += "; young article: again when it is " + evaluators.Interval(rung) + " old"
 		}
 		return w
 	}

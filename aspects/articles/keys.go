@@ -1,12 +1,9 @@
 package articles
 
 import (
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/schema"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Keys returns the keys of the aspect.
@@ -17,8 +14,7 @@ func Keys(o *Options) schema.Owned {
 			Doc: "How new articles are followed up while they are young.",
 		}},
 		Vars: []schema.Var{
-			schema.Value("articles.ladder", schema.InBoth, schema.ListType("durations, each longer than the one before"),
-				&o.Ladder, schema.ReadAges, showLadder,
+			schema.Ages("articles.ladder", schema.InBoth, &o.Ladder,
 				"Ages at which a new article is visited at the latest, counted from its discovery. "+
 					"The rule of its [[wait]] entry can make it visited earlier, never later. `[]` switches this off."),
 			schema.Interval("articles.young", schema.InBoth, time.Minute, schema.Longest, &o.Young,
@@ -27,13 +23,4 @@ func Keys(o *Options) schema.Owned {
 				"Treat pages that no feed names as new articles too if their address or their `article:published_time` contains a recent date."),
 		},
 	}
-}
-
-// showLadder returns the ages of an article as TOML.
-func showLadder(ladder []time.Duration) string {
-	rungs := make([]string, len(ladder))
-	for i, rung := range ladder {
-		rungs[i] = strconv.Quote(human.Duration(rung))
-	}
-	return "[" + strings.Join(rungs, ", ") + "]"
 }

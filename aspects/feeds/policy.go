@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -93,8 +92,7 @@ func (p Policy) Next(s State, now time.Time, cached time.Duration) evaluators.Wa
 		w.Interval = p.MinWait
 		w.Reason += ", minimum between visits " + spell(p.MinWait)
 	}
-	w.Expected = w.PerDay * w.Interval.Hours() / 24
-	w.Missed = rate.Missed(w.Expected)
+	w.SetExpected()
 	return w
 }
 
@@ -193,9 +191,9 @@ func rounded(f float64) string {
 func spell(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 4*day {
-		return human.Interval(d.Truncate(day))
+		return evaluators.Interval(d.Truncate(day))
 	}
-	return human.Interval(d.Round(time.Second))
+	return evaluators.Interval(d.Round(time.Second))
 }
 
 // Options say how feeds and sitemaps are found and followed. Those that the files name are in the configuration.

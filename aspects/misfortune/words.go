@@ -1,12 +1,6 @@
 package misfortune
 
-import (
-	"strconv"
-	"time"
-
-	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/internal/human"
-)
+import "github.com/arcrawl/arcrawl/crawllog"
 
 // Meanings returns what the annotations of the aspect mean in words.
 func Meanings() []crawllog.Meaning {
@@ -14,10 +8,7 @@ func Meanings() []crawllog.Meaning {
 		{Annotation: "loop:redirect", Words: "a redirect that leads back to itself"},
 		{Annotation: "notFound:title", Words: "a page that says that the page does not exist"},
 		{Annotation: "notFound:configured", Words: "a page that says that the page does not exist, by the settings"},
-		{Annotation: crawllog.Asked, Say: func(v string) string {
-			n, _ := strconv.ParseInt(v, 10, 64)
-			return "the server asked for no request during " + human.Duration(time.Duration(n)*time.Second)
-		}},
+		{Annotation: crawllog.Asked, Say: crawllog.Lasting("the server asked for no request during %s")},
 		{Annotation: "challenge:", Say: func(v string) string {
 			return "a challenge to prove that the visitor is human (" + v + ")"
 		}},

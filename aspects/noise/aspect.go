@@ -13,9 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Aspect looks twice at pages that differ at each fetch.
@@ -355,25 +353,25 @@ func (a *Aspect) closeLook(v *aspects.Visit, j *judgement) evaluators.Wait {
 	switch {
 	case again && look.IsForClock():
 		w.Interval = second.Clock
-		w.Reason = "the same as a moment before; it shows the time, so it is fetched once more in " + human.Interval(w.Interval)
+		w.Reason = "the same as a moment before; it shows the time, so it is fetched once more in " + evaluators.Interval(w.Interval)
 		a.lookAgain(v)
 	case again:
 		w.Interval = time.Second
 		w.Reason = "differs again; it is fetched once more when the host has rested"
 		a.lookAgain(v)
 	case j.outcome == evaluators.LookDiffers: // a minute later
-		w.Reason = "more than the time differs a minute later; visited as planned, in " + human.Interval(w.Interval)
+		w.Reason = "more than the time differs a minute later; visited as planned, in " + evaluators.Interval(w.Interval)
 	case j.outcome == evaluators.LookFailed:
-		w.Reason = "nothing to compare; visited as planned, in " + human.Interval(w.Interval)
+		w.Reason = "nothing to compare; visited as planned, in " + evaluators.Interval(w.Interval)
 	case j.outcome == evaluators.LookSame:
-		w.Reason = "the same as a moment before; visited as planned, in " + human.Interval(w.Interval)
+		w.Reason = "the same as a moment before; visited as planned, in " + evaluators.Interval(w.Interval)
 	case j.outcome == evaluators.LookNoisy && look.View == evaluators.SeenSilenced:
 		w.Reason = "a reader sees the same as a moment before without what proposed rules match; from now on that " +
-			"decides about the wait, first in " + human.Interval(w.Interval)
+			"decides about the wait, first in " + evaluators.Interval(w.Interval)
 	case j.outcome == evaluators.LookNoisy:
 		look.View = max(look.View, j.view)
 		w.Reason = "a reader sees the same as a moment before; from now on that decides about the wait, first in " +
-			human.Interval(w.Interval)
+			evaluators.Interval(w.Interval)
 	}
 	restlessNow := look.Finding == evaluators.Restless
 	if restlessNow {
@@ -381,7 +379,7 @@ func (a *Aspect) closeLook(v *aspects.Visit, j *judgement) evaluators.Wait {
 	}
 	switch {
 	case restlessNow && was != evaluators.Restless || j.outcome == evaluators.LookNoisy:
-		w.Kind, w.Lesson = rate.Memory(r.Memory).Leave() // what it learned was noise
+		w.Forget(r.Memory) // what it learned was noise
 		forget(r)
 		r.Wait = evaluators.NoisyBegin
 	case !restlessNow && was == evaluators.Restless:

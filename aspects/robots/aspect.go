@@ -11,7 +11,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/discover"
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -33,7 +32,8 @@ const (
 // Aspect obeys robots.txt, and keeps the copies of it fresh.
 type Aspect struct {
 	Options aspects.Options[Options]
-	Retry   aspects.Options[evaluators.Ladder]
+	// Retry returns the wait after a number of failures in a row.
+	Retry func(v *aspects.Visit, failures int) time.Duration
 	// Sitemaps reports whether sitemaps that robots.txt names are followed, and else the usual one.
 	Sitemaps func(*aspects.Visit) (named, usual bool)
 
@@ -268,7 +268,7 @@ func (a *Aspect) take(v *aspects.Visit) {
 	}
 	if fresh.Unreachable {
 		fresh.Body = before.Body
-		fresh.Expires = v.Finished.Add(min(o.UnreachableWait, a.Retry(v).Wait(max(1, n.Record.Failures))))
+		fresh.Expires = v.Finished.Add(min(o.UnreachableWait, a.Retry(v, max(1, n.Record.Failures))))
 		if asked := a.AskedUntil(v, o.UnreachableWait); asked.After(fresh.Expires) {
 			fresh.Expires = asked
 		}

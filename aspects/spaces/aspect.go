@@ -13,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -132,7 +131,7 @@ func (a *Aspect) Read(v *aspects.Visit) error {
 }
 
 func (a *Aspect) observe(v *aspects.Visit) error {
-	page, got := v.Found.Page, v.Capture
+	got := v.Capture
 	if v.IsRobots || got.Status != http.StatusOK || v.Block != "" && v.Block != sharedNotFound {
 		return nil
 	}
@@ -140,7 +139,7 @@ func (a *Aspect) observe(v *aspects.Visit) error {
 		URI: v.URI(), Via: uri.FromCanonical(v.Record().Via), Hops: v.Record().Hops, First: v.Verdict.First,
 		HTML: got.IsHTML(), Now: v.Finished,
 	}
-	a.addLinks(g, page.Links)
+	a.addLinks(g, v)
 	hasID := g.HTML && HasID(g.URI.RequestTarget())
 	if hasID || hasArgs(g.URI.RequestTarget()) {
 		text, err := readBeginning(got)
@@ -158,8 +157,10 @@ func (a *Aspect) observe(v *aspects.Visit) error {
 	return nil
 }
 
-// addLinks adds the links of a page. The crawl is asked which of them it knows only for a first visit inside a pattern.
-func (a *Aspect) addLinks(g *Page, links []discover.Link) {
+// addLinks adds the links that a visit found. The crawl is asked which of them it knows only for a first visit inside a
+// pattern.
+func (a *Aspect) addLinks(g *Page, v *aspects.Visit) {
+	links := v.Found.Page.Links
 	g.Links = make([]Link, len(links))
 	for i, l := range links {
 		g.Links[i] = Link{URI: l.URI, Page: l.Hop == uri.Link}

@@ -138,7 +138,7 @@ func (l *link) fits(t *Trap, text string) bool {
 	return t.match.MatchString(text)
 }
 
-// Rewrite returns the naming rule of a trap of ids in paths, as [uri.ParseRewrite] reads it; empty for other traps.
+// Rewrite returns the naming rule of a trap of ids in paths, as a configuration has it; empty for other traps.
 func (t Trap) Rewrite() string {
 	switch {
 	case t.Kind == Session:

@@ -11,7 +11,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -118,8 +117,8 @@ func ReadRegex(f Field, s, remedy string) (*regexp.Regexp, bool) {
 		f.Fault("is too long", fmt.Sprintf("maximum: %d bytes", maxRegex))
 		return nil, false
 	}
-	re, err := human.CompilePattern(s)
-	if large := (human.PatternTooLargeError{}); errors.As(err, &large) {
+	re, err := digest.CompilePattern(s)
+	if large := (digest.PatternTooLargeError{}); errors.As(err, &large) {
 		f.Fault("is too large", large.Error())
 		return nil, false
 	}
@@ -128,6 +127,26 @@ func ReadRegex(f Field, s, remedy string) (*regexp.Regexp, bool) {
 		return nil, false
 	}
 	return re, true
+}
+
+// ParseRewrite parses a rewrite of URIs, "expression -> replacement".
+func ParseRewrite(s string) (uri.Rewrite, error) {
+	const arrow = " -> "
+	match, to, ok := strings.Cut(s, arrow)
+	if !ok {
+		match, ok = strings.CutSuffix(s, strings.TrimRight(arrow, " "))
+	}
+	if !ok || match == "" {
+		return uri.Rewrite{}, fmt.Errorf("it is not of the form 'expression%sreplacement'", arrow)
+	}
+	re, err := digest.CompilePattern(match)
+	if err != nil {
+		return uri.Rewrite{}, err
+	}
+	if re.MatchString("") {
+		return uri.Rewrite{}, errors.New("the expression matches the empty text")
+	}
+	return uri.Rewrite{Match: re, To: to}, nil
 }
 
 // regexProblem returns why s is not a regular expression.

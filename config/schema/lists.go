@@ -64,8 +64,22 @@ func ReadExpressions(f Field) []*regexp.Regexp {
 // maxAges bounds a list of ages.
 const maxAges = 50
 
-// ReadAges reads a list of durations, each longer than the one before.
-func ReadAges(f Field) ([]time.Duration, bool) {
+// Ages makes a key that is a list of durations, each longer than the one before.
+func Ages(name, scope string, ages *[]time.Duration, doc string) Var {
+	return Value(name, scope, ListType("durations, each longer than the one before"), ages, readAges, showAges, doc)
+}
+
+// showAges returns a list of durations as TOML.
+func showAges(ages []time.Duration) string {
+	shown := make([]string, len(ages))
+	for i, age := range ages {
+		shown[i] = strconv.Quote(human.Duration(age))
+	}
+	return "[" + strings.Join(shown, ", ") + "]"
+}
+
+// readAges reads a list of durations, each longer than the one before.
+func readAges(f Field) ([]time.Duration, bool) {
 	t := DurationType(time.Second, Longest)
 	var last time.Duration
 	n := 0

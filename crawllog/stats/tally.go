@@ -6,7 +6,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // Tally sums up lines. Sizes are bytes.
@@ -95,7 +94,7 @@ func DailyCount(g *crawllog.RawEntry) evaluators.Day {
 	}
 	d.Seen, d.Versions = 1, max(g.New, 1)
 	if g.New == 0 && g.Scheduled && g.Visits > 1 {
-		d.Versions = rate.VersionsFound(g.Visits-1, g.Versions-1)
+		d.Versions = evaluators.VersionsFound(g.Visits, g.Versions)
 	}
 	return d
 }

@@ -83,13 +83,3 @@ func UnchangedFactor(changed, share float64) float64 {
 	}
 	return math.Pow(changed, math.Expm1(Expected(share)))
 }
-
-// VersionsFound estimates how many versions appeared between two visits if the later one found a change. visits is
-// the number of judged visits after the first, and changes is how many of them found a change. With p = changes ÷
-// visits the result is x ÷ (1 − e^−x) for x = −ln(1 − p), as if changes came at random and visits at even intervals.
-// Half a visit with and half a visit without a change are added (Cho and Garcia-Molina 2003).
-func VersionsFound(visits, changes int) float64 {
-	visits = max(visits, changes, 1)
-	x := -math.Log((float64(visits-max(changes, 0)) + 0.5) / (float64(visits) + 0.5))
-	return 1 / Captured(x)
-}

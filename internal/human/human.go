@@ -67,27 +67,6 @@ func About(d time.Duration) string {
 	return Duration(d)
 }
 
-// Interval writes the interval between two visits exactly, rounded to milliseconds, with days only from the fourth
-// on: "36h", "54h", "5d1h30m". So the arithmetic in the reason of a wait can be followed: 36h × 1.5 = 54h.
-func Interval(d time.Duration) string {
-	d = d.Round(time.Millisecond)
-	days := ""
-	if d >= 4*day {
-		days = strconv.FormatInt(int64(d/day), 10) + "d"
-		if d %= day; d == 0 {
-			return days
-		}
-	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return days + text
-}
-
 // Bytes writes a number of bytes in decimal units, to one decimal below a hundred: "999 B", "1.5 GB", "150 MB".
 func Bytes[N int | int64 | uint64](n N) string {
 	const names = "kMGTPE"

@@ -1,4 +1,4 @@
-package human
+package digest
 
 import (
 	"fmt"
@@ -22,12 +22,12 @@ func (e PatternTooLargeError) Error() string {
 
 // CompilePattern compiles an expression in the syntax of RE2.
 func CompilePattern(expr string) (*regexp.Regexp, error) {
-	re, _, err := MeasuredPattern(expr)
+	re, _, err := measuredPattern(expr)
 	return re, err
 }
 
-// MeasuredPattern is [CompilePattern]. It also returns the number of instructions.
-func MeasuredPattern(expr string) (re *regexp.Regexp, instructions int, err error) {
+// measuredPattern is [CompilePattern]. It also returns the number of instructions.
+func measuredPattern(expr string) (re *regexp.Regexp, instructions int, err error) {
 	if re, err = regexp.Compile(expr); err != nil {
 		return nil, 0, err
 	}
