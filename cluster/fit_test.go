@@ -61,7 +61,7 @@ func (p *place) runs(fault func() (string, time.Time)) (stop func()) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		defer n.Close()
-		err := n.Run(ctx, inBackground, func(ctx context.Context, s *ownedShard) error {
+		err := n.Run(ctx, func(ctx context.Context, s *ownedShard) error {
 			o := frontier.Options{Dir: s.State(), Now: time.Now(), Compactors: -1}
 			if err := s.Prepare(ctx, o); err != nil {
 				return err

@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"time"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // Join waits until this node owns a shard, and returns it.
@@ -41,7 +43,7 @@ func (n *thisNode) join(ctx context.Context, wants int) (*ownedShard, error) {
 				}
 			}
 		}
-		if err := nodePause(ctx, 200*time.Millisecond); err != nil {
+		if err := cli.Wait(ctx, 200*time.Millisecond); err != nil {
 			return nil, err
 		}
 		if st, err = n.beat(ctx); err != nil {

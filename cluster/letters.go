@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -187,7 +188,7 @@ func (n *ownedShard) dropStrays(ctx context.Context) {
 	stays := func(h uri.Host) bool { return shared.Stays(n.before.Before, n.shard, n.home(h)) }
 	done, err := n.store.DropStrays(ctx.Done(), stays, func() {
 		// The mirror keeps all deleted keys until they are shipped.
-		for n.mirror.waiting() > maxChanged && nodePause(ctx, shipEvery) == nil {
+		for n.mirror.waiting() > maxChanged && cli.Wait(ctx, shipEvery) == nil {
 			continue
 		}
 	})

@@ -9,15 +9,10 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// background runs something in the background until stop is called.
-type background func(run func(context.Context)) (stop func())
-
 // initCluster ships the store in o.State, which no process uses, to a database that has no crawl. Any node can take the
 // crawl from then on. The store stays a copy of it. open opens the store; if the last process that used it was killed,
 // the hosts rest as its options say, for whoever takes the crawl.
-func initCluster(
-	ctx context.Context, o nodeOptions, open func() (*frontier.Frontier, error), background background,
-) error {
+func initCluster(ctx context.Context, o nodeOptions, open func() (*frontier.Frontier, error)) error {
 	if !hasStore(o.State) {
 		return fmt.Errorf("there is no store in %s", o.State)
 	}
@@ -48,7 +43,7 @@ func initCluster(
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	if err := shard.handOver(ctx, f, background); err != nil {
+	if err := shard.handOver(ctx, f); err != nil {
 		return err
 	}
 	if m, _, err := readMark(o.State); err != nil || !m.Clean {
@@ -84,13 +79,13 @@ func (n *thisNode) takeOnly(ctx context.Context) (*ownedShard, error) {
 }
 
 // handOver ships a whole store, closes it, and releases the crawl.
-func (n *ownedShard) handOver(ctx context.Context, f *frontier.Frontier, background background) error {
+func (n *ownedShard) handOver(ctx context.Context, f *frontier.Frontier) error {
 	if err := n.Prepare(ctx, frontier.Options{}); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	defer background(n.Beat)()
+	defer inBackground(n.Beat)()
 	stops := []func(){}
-	err := n.Start(ctx, f, func(run func(context.Context)) { stops = append(stops, background(run)) })
+	err := n.Start(ctx, f, func(run func(context.Context)) { stops = append(stops, inBackground(run)) })
 	leave := func(error) error { return err }
 	if err == nil {
 		leave = n.Finish(ctx, f)

@@ -97,7 +97,7 @@ func TestACrawlJoinsAndLeavesACluster(t *testing.T) {
 	initiate := func(p *place) error {
 		return initCluster(t.Context(), p.options(), func() (*frontier.Frontier, error) {
 			return frontier.Open(frontier.Options{Dir: p.state, Now: monday})
-		}, inBackground)
+		})
 	}
 	a.must(initiate(a))
 	if err := initiate(a); !errors.Is(err, errHasCrawl) {

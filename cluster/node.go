@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
@@ -170,7 +171,7 @@ func (n *thisNode) tell(st shared.States) {
 // Beat extends the lease until ctx ends.
 func (n *thisNode) Beat(ctx context.Context) {
 	told := false
-	for nodePause(ctx, beatEvery) == nil {
+	for cli.Wait(ctx, beatEvery) == nil {
 		start := time.Now()
 		st, err := n.beat(ctx)
 		switch {
@@ -265,20 +266,8 @@ func persist(ctx context.Context, ask func() error, waits func(err error, first 
 		if err == nil || ctx.Err() != nil || !waits(err, first) {
 			return err
 		}
-		if err := nodePause(ctx, beatEvery); err != nil {
+		if err := cli.Wait(ctx, beatEvery); err != nil {
 			return err
 		}
-	}
-}
-
-// pause waits for d. It returns the error of ctx if ctx ends first.
-func nodePause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }

@@ -24,12 +24,10 @@ type unit struct {
 // Run takes and releases shards until ctx ends, and calls crawl with each shard that it takes, at once for all. crawl
 // crawls the shard until its context ends, and then releases it. Run returns when all have returned. An error
 // of one ends all.
-func (n *thisNode) Run(
-	ctx context.Context, background background, crawl func(context.Context, *ownedShard) error,
-) error {
+func (n *thisNode) Run(ctx context.Context, crawl func(context.Context, *ownedShard) error) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	defer background(n.Beat)()
+	defer inBackground(n.Beat)()
 	units := map[int]*unit{}
 	ended := make(chan *unit, shared.MaxShards)
 	start := func(s *ownedShard) {
@@ -37,7 +35,7 @@ func (n *thisNode) Run(
 		of, end := context.WithCancelCause(ctx)
 		u.end = end
 		units[s.shard] = u
-		u.stop = background(func(context.Context) { u.err = crawl(of, s); end(nil); ended <- u })
+		u.stop = inBackground(func(context.Context) { u.err = crawl(of, s); end(nil); ended <- u })
 	}
 	var failure error
 	done := ctx.Done()

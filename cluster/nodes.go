@@ -161,7 +161,7 @@ func shipStore(ctx context.Context, c *config.Config, from string, now time.Time
 		Database: c.Cluster.Database, Node: c.Cluster.Node, State: from, Notify: func(string) {}, Log: log,
 	}
 	open := func() (*frontier.Frontier, error) { return daemon.OpenAlone(c, from, now) }
-	return initCluster(ctx, o, open, inBackground)
+	return initCluster(ctx, o, open)
 }
 
 // leave writes the crawl of a cluster, which no node crawls, to a new folder as one store.

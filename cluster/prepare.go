@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -27,7 +28,7 @@ func (n *ownedShard) Prepare(ctx context.Context, o frontier.Options) error {
 	if n.before.Owner == n.o.Node && !n.before.Clean && n.before.Whole {
 		// An earlier process of this node may still be at work, somewhere, until its lease is over.
 		n.o.Log.Info().Msg("the last process of this node was not stopped properly: waiting until its lease is over")
-		if err := nodePause(ctx, leaseTime); err != nil {
+		if err := cli.Wait(ctx, leaseTime); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -96,7 +97,7 @@ func (m *member) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		for pause(ctx, 50*time.Millisecond) == nil {
+		for cli.Wait(ctx, 50*time.Millisecond) == nil {
 			_, _ = m.store.Beat(ctx)
 			_ = m.follower.look(ctx)
 		}
@@ -104,23 +105,14 @@ func (m *member) start() {
 	m.stop = func() { cancel(); running.Wait(); left(); m.follower.Close(); m.store.Close() }
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
 // push pushes the files of a member, faster than a user.
 func (m *member) push(dryRun bool) (pushResult, error) {
 	m.Helper()
 	return push(m.Context(), m.config(), dryRun, func(d time.Duration) error {
 		if d == beatTime {
-			return pause(m.Context(), beatTime/10) // ten beats
+			return cli.Wait(m.Context(), beatTime/10) // ten beats
 		}
-		return pause(m.Context(), d/50)
+		return cli.Wait(m.Context(), d/50)
 	})
 }
 
@@ -232,7 +224,9 @@ func lagging(t *testing.T, a, b *member, before int64) {
 		t.Errorf("pushed %+v, %v", r, err)
 	}
 	look := func() (shared.Report, string) {
-		state, err := shared.Look(t.Context(), a.database, func() error { return pause(t.Context(), 300*time.Millisecond) })
+		state, err := shared.Look(t.Context(), a.database, func() error {
+			return cli.Wait(t.Context(), 300*time.Millisecond)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

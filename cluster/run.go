@@ -67,7 +67,7 @@ func run(ctx context.Context, c *config.Config, o daemon.Options) (err error) {
 	}
 	defer n.node.Close()
 	defer inBackground(n.passHangups)()
-	err = n.node.Run(ctx, inBackground, n.crawl)
+	err = n.node.Run(ctx, n.crawl)
 	if n.base != nil {
 		err = errors.Join(err, n.base.Close())
 	}

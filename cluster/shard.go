@@ -158,6 +158,13 @@ func (n *ownedShard) release(ctx context.Context, clean bool) error {
 	return nil
 }
 
+// Tell reports the state of this shard to whoever asks the database, also while the node cannot be reached otherwise.
+func (n *ownedShard) Tell(ctx context.Context, text []byte) error {
+	ask, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	return n.shared.Tell(ask, n.epoch, text)
+}
+
 // Void returns why a visit that began at a time teaches nothing; nil if the node owned the crawl all the time.
 func (n *ownedShard) Void(began time.Time) error { return n.lease.voids(began) }
 

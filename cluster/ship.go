@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -84,7 +85,7 @@ func (n *ownedShard) shipWhole(ctx context.Context) (err error) {
 // visits in it is on disk.
 func (n *ownedShard) Ship(ctx context.Context, before func() error) {
 	var lookAgain time.Time
-	for nodePause(ctx, shipEvery) == nil {
+	for cli.Wait(ctx, shipEvery) == nil {
 		if now := time.Now(); !now.Before(lookAgain) {
 			n.lookForReplica(ctx)
 			lookAgain = now.Add(replicaEvery)
