@@ -297,7 +297,7 @@ func printImpact(cmd *cobra.Command, path string, files []string) (err error) {
 		var losses []depend.Loss
 		losses, err = x.Impact(files, "2006-01", func(depend.Lost) error { return nil })
 		if err == nil {
-			return depend.WriteLosses(cmd.OutOrStdout(), losses)
+			return writeLosses(cmd.OutOrStdout(), losses)
 		}
 	}
 	if errors.Is(err, warc.ErrNotFound) || errors.Is(err, depend.ErrOnlyIDs) {

@@ -1,15 +1,11 @@
 package depend
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Dependency is a file on the other side of a dependency, and the number of revisits that cause it.
@@ -185,53 +181,6 @@ func (s *losses) list() []Loss {
 	}
 	slices.SortFunc(list, func(a, b Loss) int { return strings.Compare(a.Host+"\x00"+a.Period, b.Host+"\x00"+b.Period) })
 	return list
-}
-
-// Write writes what a file needs and which files need it, as lines for people.
-func (d Dependencies) Write(out io.Writer) error {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s: %s\n", d.File, human.Count(d.Captures, "capture"))
-	for _, f := range d.Needs {
-		gone := ""
-		if f.Gone {
-			gone = ", which is not here,"
-		}
-		fmt.Fprintf(&text, "  needs %s%s for %s\n", f.File, gone, human.Count(f.Revisits, "revisit"))
-	}
-	for _, f := range d.NeededBy {
-		fmt.Fprintf(&text, "  is needed by %s for %s\n", f.File, human.Count(f.Revisits, "revisit"))
-	}
-	if d.Missing > 0 {
-		fmt.Fprintf(&text, "  lacks the originals of %s\n", human.Count(d.Missing, "revisit"))
-	}
-	for _, f := range d.Packages {
-		fmt.Fprintf(&text, "  %d of them are in %s, say the revisits\n", f.Revisits, f.File)
-	}
-	_, err := io.WriteString(out, text.String())
-	return err
-}
-
-// Write writes a line for people.
-func (l Lost) Write(out io.Writer) error {
-	from := ""
-	if l.Original != "" {
-		from = ", a revisit of a record in " + l.Original
-	}
-	if l.Saved {
-		from += "; the payload is also elsewhere"
-	}
-	_, err := fmt.Fprintf(out, "%s %s in %s:%d%s\n", l.Date, l.URI, l.File, l.Offset, from)
-	return err
-}
-
-// WriteLosses writes a table of losses, with their sum in the last line.
-func WriteLosses(out io.Writer, losses []Loss) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "HOST\tPERIOD\tLOST\tREVISITS ELSEWHERE\tPAYLOAD LEFT")
-	for _, l := range append(losses, Sum(losses)) {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\n", l.Host, l.Period, l.Captures, l.Revisits, l.Saved)
-	}
-	return table.Flush()
 }
 
 // Sum returns the sum of losses.
