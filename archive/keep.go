@@ -17,8 +17,8 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -59,8 +59,8 @@ func openKeeper(d *daemon.Daemon) (*keeper, error) {
 }
 
 // Captured adds a capture to the dependency index and its line to the queue for the OutbackCDX server.
-func (k *keeper) Captured(captured crawler.Captured, line index.Entry) error {
-	k.growing.Add(captured.Record, captured.Original)
+func (k *keeper) Captured(record, original digest.Origin, line index.Entry) error {
+	k.growing.Add(record, original)
 	if k.push == nil {
 		return nil
 	}

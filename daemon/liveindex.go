@@ -61,7 +61,7 @@ func (x *liveIndex) add(k crawler.Captured) error {
 		return nil
 	}
 	line := indexEntry(k)
-	err := each(x.keepers, func(keeper Keeper) error { return keeper.Captured(k, line) })
+	err := each(x.keepers, func(keeper Keeper) error { return keeper.Captured(k.Record, k.Original, line) })
 	return errors.Join(err, x.live.Add(line)) // in this order: the keepers have every line that is merged
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -178,8 +179,9 @@ func (d *Daemon) extensions() []admin.Extension {
 // Keeper looks after the archive of a process for a wing. The archive is whole and has its index without it. What the
 // keeper starts in the background, it starts with [Daemon.Background].
 type Keeper interface {
-	// Captured is called with each capture, before the live index has its line. Many goroutines call it.
-	Captured(k crawler.Captured, line index.Entry) error
+	// Captured is called with the record of each capture, before the live index has its line. original is the record that
+	// holds the payload of a revisit. Many goroutines call it.
+	Captured(record, original digest.Origin, line index.Entry) error
 	// Again is called at the start, with each line that a crash may have kept away.
 	Again(line []byte) error
 	// Sync is called before lines are merged into the index. What the keeper needs of them must then be on disk.
