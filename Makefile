@@ -12,13 +12,14 @@
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=720: a month)
 # make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 SHARDS=8 HOSTS=400)
 # make cluster-figures  measure what a cluster costs, and how long a takeover takes: half an hour
-# make vuln     look for known vulnerabilities in the dependencies  (DB=DIR: without a network, see internal/vulndb)
+# make vuln     look for known vulnerabilities in the dependencies  (CLONE=DIR: in a clone of golang/vulndb)
 # make readers  let programs of other authors read archives: two minutes  (pywb, warcio, py-wacz, bagit-python, jwarc: scripts/readers)
 # make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
 # make pictures  make the pictures of the documentation again, with Chromium: two minutes
 # make demo     run the demo for a minute   (FOR=60s)
 # make trial    crawl real pages            (see scripts/trial)
 # make package  write .deb and .rpm to dist/  (VERSION=1.2.3; default: the last tag)
+# make release  look for known vulnerabilities, and write the packages if there are none  (VERSION=1.2.3 CLONE=DIR)
 # make package-replay  write the package arcrawl-replay, the engine that shows archived pages, to dist/; needs npm
 # make replay-assets   write that engine to a folder  (DIR=replay)
 # make test-package  install, upgrade and remove the .deb in a clean Debian; as root, 1 to 3 minutes
@@ -52,9 +53,10 @@ GOFMT       := $(shell $(GO) env GOROOT)/bin/gofmt
 GOFUMPT     := bin/tools/gofumpt-v0.12.0
 STATICCHECK := bin/tools/staticcheck-v0.8.2
 GOVULNCHECK := bin/tools/govulncheck-v1.9.0
+VULNDB      := bin/vulndb
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak cluster cluster-figures readers vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
+.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak cluster cluster-figures readers vuln fuzz pictures demo trial package release package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -165,7 +167,8 @@ cluster-figures:
 	ARCRAWL_URIS=200000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./cluster
 
 vuln: $(GOVULNCHECK)
-	$(GOVULNCHECK) $(if $(DB),-db file://$(abspath $(DB))) ./...
+	$(if $(CLONE),$(GO) run ./internal/vulndb $(CLONE) $(VULNDB) "$$(git -C $(CLONE) log -1 --format=%cI)")
+	$(GOVULNCHECK) -show version $(if $(CLONE),-db file://$(abspath $(VULNDB))) ./...
 
 fuzz:
 	scripts/fuzz $(FUZZTIME)
@@ -181,6 +184,10 @@ trial: build
 
 package: $(NFPM)
 	scripts/package
+
+# Nothing is released that has not been looked up.
+release: vuln
+	$(MAKE) package
 
 package-replay: $(NFPM)
 	scripts/package-replay

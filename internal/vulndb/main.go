@@ -1,9 +1,9 @@
 // Vulndb converts a clone of https://github.com/golang/vulndb to a database that govulncheck reads without a network:
 //
-//	go run ./internal/vulndb CLONE DIR
-//	make vuln DB=DIR
+//	go run ./internal/vulndb CLONE DIR "$(git -C CLONE log -1 --format=%cI)"
 //
-// The format is described at https://go.dev/doc/security/vuln/database.
+// The last argument is the date of the database, because the reports of a clone have none; make vuln CLONE=DIR does all
+// of this. The format is described at https://go.dev/doc/security/vuln/database.
 package main
 
 import (
@@ -40,28 +40,34 @@ type module struct {
 }
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: vulndb CLONE DIR")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: vulndb CLONE DIR DATE")
 		os.Exit(64)
 	}
-	if err := convert(os.Args[1], os.Args[2]); err != nil {
+	if err := convert(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "vulndb:", err)
 		os.Exit(1)
 	}
 }
 
-// convert copies all reports of a clone to a folder, and writes the indexes.
-func convert(clone, dir string) error {
+// convert copies all reports of a clone to a folder that it empties first, and writes the indexes.
+func convert(clone, dir, date string) error {
+	modified, err := time.Parse(time.RFC3339, date)
+	if err != nil {
+		return fmt.Errorf("read the date of the database: %w", err)
+	}
 	files, err := filepath.Glob(filepath.Join(clone, "data", "osv", "*.json"))
 	if err != nil || len(files) == 0 {
-		return fmt.Errorf("find reports in %s/data/osv: %d files, %w", clone, len(files), err)
+		return fmt.Errorf("%s is not a clone of golang/vulndb: it has no reports in data/osv", clone)
 	}
 	for _, sub := range []string{"ID", "index"} {
+		if err := os.RemoveAll(filepath.Join(dir, sub)); err != nil {
+			return err
+		}
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			return err
 		}
 	}
-	newest := time.Unix(0, 0).UTC()
 	all, byModule := []entry{}, map[string][]entry{}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
@@ -74,9 +80,6 @@ func convert(clone, dir string) error {
 		}
 		e := entry{r.ID, r.Modified}
 		all = append(all, e)
-		if r.Modified.After(newest) {
-			newest = r.Modified
-		}
 		for _, a := range r.Affected {
 			if list := byModule[a.Package.Name]; !slices.Contains(list, e) {
 				byModule[a.Package.Name] = append(list, e)
@@ -90,7 +93,8 @@ func convert(clone, dir string) error {
 	for _, path := range slices.Sorted(maps.Keys(byModule)) {
 		modules = append(modules, module{path, byModule[path]})
 	}
-	for name, v := range map[string]any{"db": map[string]any{"modified": newest}, "modules": modules, "vulns": all} {
+	db := map[string]any{"modified": modified.UTC()}
+	for name, v := range map[string]any{"db": db, "modules": modules, "vulns": all} {
 		text, err := json.Marshal(v)
 		if err != nil {
 			return err
