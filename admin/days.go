@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
@@ -41,11 +40,11 @@ func (w *Window) days(host uri.Host, f config.Filter, n int, brief bool) (api.Da
 	}
 	from := w.o.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n)
 	if brief {
-		report, err := survey.DaySums(w.o.Accounts, host, w.ours(w.Chooses(f)), from)
+		report, err := DaySums(w.o.Accounts, host, w.ours(w.Chooses(f)), from)
 		report.Pace, _ = w.survey.KnownShort(f)
 		return report, err
 	}
-	report, err := survey.Days(w.o.Accounts, host, w.ours(w.Chooses(f)), from, time.Time{})
+	report, err := Days(w.o.Accounts, host, w.ours(w.Chooses(f)), from, time.Time{})
 	if err == nil {
 		report.Pace, err = w.survey.BelowTarget(host, f)
 	}
@@ -75,7 +74,7 @@ func (w *Window) logDay(now time.Time) error {
 		return nil
 	}
 	w.loggedDay = day
-	report, err := survey.Days(w.o.Accounts, "", w.ours(nil), yesterday, today)
+	report, err := Days(w.o.Accounts, "", w.ours(nil), yesterday, today)
 	if err != nil {
 		return err
 	}

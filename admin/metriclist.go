@@ -12,7 +12,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -46,7 +45,7 @@ type metricSnapshot struct {
 	api.Status
 	Total       api.Counts // since the start
 	Labels      []labelRow
-	Predicted   survey.Predictions
+	Predicted   Predictions
 	Repaired    int64
 	Looks       map[string]int64 // second looks, by what they found
 	Kept        map[string]int64 // due URIs that were not visited because of a trap, by its kind

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
@@ -44,7 +43,7 @@ func pastRoutes() []Route {
 				if err != nil {
 					return nil, err
 				}
-				return survey.Queue(w.o.Frontier, q, w.o.Now)
+				return Queue(w.o.Frontier, q, w.o.Now)
 			},
 		},
 		{
@@ -91,14 +90,14 @@ func readSeconds(r *http.Request) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-func readQueueQuery(r *http.Request) (q survey.QueueQuery, err error) {
-	q = survey.QueueQuery{
+func readQueueQuery(r *http.Request) (q QueueQuery, err error) {
+	q = QueueQuery{
 		Host: uri.Host(r.PathValue("host")), Sort: cmp.Or(r.FormValue("sort"), "due"),
 	}
 	if q.Text, err = PartOf(r); err != nil {
 		return q, err
 	}
-	if sorts := survey.QueueSorts(); !slices.Contains(sorts, q.Sort) {
+	if sorts := QueueSorts(); !slices.Contains(sorts, q.Sort) {
 		return q, Fault("unknown sort %q; valid values: %s", q.Sort, strings.Join(sorts, ", "))
 	}
 	if q.Limit, err = Number(r, "limit", 50, 1, 1000); err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -169,10 +168,10 @@ func whyRoutes() []Route {
 			},
 			Serve: func(w *Window, r *http.Request) (any, error) {
 				text := r.FormValue("uri")
-				if out, ok := survey.OtherScheme(text); ok {
+				if out, ok := OtherScheme(text); ok {
 					return out, nil
 				}
-				q, err := survey.ReadWhyNot(r)
+				q, err := ReadWhyNot(r)
 				if err != nil {
 					return nil, badRequest{err}
 				}
@@ -273,8 +272,8 @@ var (
 	overdueRows = []string{"host", "mime", "wait", "path"}
 )
 
-func readOverdueQuery(r *http.Request) (q survey.Query, err error) {
-	q = survey.Query{By: cmp.Or(r.FormValue("by"), "host"), Host: uri.Host(r.FormValue("host")), Only: FilterOf(r)}
+func readOverdueQuery(r *http.Request) (q Query, err error) {
+	q = Query{By: cmp.Or(r.FormValue("by"), "host"), Host: uri.Host(r.FormValue("host")), Only: FilterOf(r)}
 	if !slices.Contains(overdueRows, q.By) {
 		return q, Fault("unknown by %q; valid values: %s", q.By, strings.Join(overdueRows, ", "))
 	}

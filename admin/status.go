@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -231,7 +230,7 @@ func (w *Window) sitesStatus(chosen Choice) (api.SitesStatus, error) {
 	if w.o.Accounts == nil {
 		return s, nil
 	}
-	today, err := survey.Days(w.o.Accounts, "", w.ours(chosen), now.UTC().Truncate(24*time.Hour), time.Time{})
+	today, err := Days(w.o.Accounts, "", w.ours(chosen), now.UTC().Truncate(24*time.Hour), time.Time{})
 	s.Today = today.All
 	return s, err
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -25,7 +24,7 @@ func trapRoutes() []Route {
 			Params: []Param{{"host", "string", "only this host"}},
 			Serve: func(w *Window, r *http.Request) (any, error) {
 				host := uri.Host(strings.ToLower(r.FormValue("host")))
-				return survey.Traps(w.o.Traps, host, func() (survey.EndlessWaiting, error) {
+				return Traps(w.o.Traps, host, func() (EndlessWaiting, error) {
 					return w.survey.Waiting(host, maxCountAge)
 				})
 			},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
@@ -181,7 +180,7 @@ func (w *Window) whyNot(q whatif.Question) (api.WhyNot, error) {
 	if err != nil {
 		return api.WhyNot{}, err
 	}
-	out := survey.WhyNot(q.URI.String(), reasons)
+	out := WhyNot(q.URI.String(), reasons)
 	_, out.Known, err = w.o.Frontier.Get(q.URI)
 	view, _ := w.o.Frontier.Host(q.URI.Host(), now)
 	switch {

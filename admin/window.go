@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
@@ -96,7 +95,7 @@ type Window struct {
 	sites  *config.Config // in force at the last tick; knows the labels of hosts
 	labels labelCounts
 
-	predicted   survey.Predictions // by headers
+	predicted   Predictions // by headers
 	predictedAt time.Time
 
 	warned map[string]bool // seeds whose first visit failed
@@ -119,8 +118,8 @@ type Window struct {
 
 	loggedDay string // last day whose summary was logged; only Tick uses it
 
-	survey *survey.Reader
-	due    survey.Due
+	survey *Reader
+	due    Due
 	took   prometheus.Histogram
 }
 
@@ -142,7 +141,7 @@ func New(o Options) (*Window, error) {
 		warned: map[string]bool{}, secondLooks: map[string]int64{}, kept: map[string]int64{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
-	w.survey = survey.New(survey.Options{
+	w.survey = SurveyNew(SurveyOptions{
 		Traps: o.Traps, Frontier: o.Frontier, Now: o.Now, Config: func() *config.Config { return o.Config().Config },
 		Stopped: func() bool { s := o.Crawler.Status(); return s.Paused != "" || s.Held != "" },
 	})
@@ -274,7 +273,7 @@ func (w *Window) Close(now time.Time) error {
 func (w *Window) Options() Options { return w.o }
 
 // Survey returns the surveys of the frontier.
-func (w *Window) Survey() *survey.Reader { return w.survey }
+func (w *Window) Survey() *Reader { return w.survey }
 
 // WritingFiles is held while a request reads and writes files of the configuration, so that no request overwrites what
 // another one has written.

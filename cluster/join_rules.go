@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -39,7 +39,7 @@ func fieldRules() map[string]ruleOfField {
 		"silent":      sorted(maxMissing, func(a, b api.Alarm) int { return b.Since.Compare(a.Since) }),
 		"short": values(func(_ *joining, all [][]api.HostPace, _ []int) []api.HostPace {
 			list := concat(all)
-			survey.SortPace(list)
+			admin.SortPace(list)
 			return first(list, maxMissing)
 		}),
 		"all known": values(earliestOfAll),
@@ -66,10 +66,10 @@ func answerRules() map[string]ruleOfAnswer {
 		"headers":  parts(joinHeaders),
 		"series":   parts(addSeries),
 		"days": parts(func(_ *joining, all []api.DayReport, _ []int) (api.DayReport, error) {
-			return survey.JoinDays(all), nil
+			return admin.JoinDays(all), nil
 		}),
 		"overdue": parts(func(j *joining, all []api.Overdue, _ []int) (api.Overdue, error) {
-			return survey.JoinOverdue(all, j.limit(100))
+			return admin.JoinOverdue(all, j.limit(100))
 		}),
 	}
 }
@@ -329,8 +329,8 @@ func joinHeaders(_ *joining, all []api.HeaderReport, _ []int) (api.HeaderReport,
 	}
 	slices.SortStableFunc(out.Rows, func(a, b api.HeaderTrust) int { return cmp.Compare(a.Host, b.Host) })
 	slices.SortStableFunc(out.Dates, func(a, b api.DateTrust) int { return cmp.Compare(a.Host, b.Host) })
-	out.More = out.More || len(out.Rows) > survey.MaxHeaderRows || len(out.Dates) > survey.MaxHeaderRows
-	out.Rows, out.Dates = first(out.Rows, survey.MaxHeaderRows), first(out.Dates, survey.MaxHeaderRows)
+	out.More = out.More || len(out.Rows) > admin.MaxHeaderRows || len(out.Dates) > admin.MaxHeaderRows
+	out.Rows, out.Dates = first(out.Rows, admin.MaxHeaderRows), first(out.Dates, admin.MaxHeaderRows)
 	return out, nil
 }
 
@@ -355,7 +355,7 @@ func joinToday(_ *joining, all []api.DayRow, _ []int) api.DayRow {
 	for i, row := range all {
 		reports[i].All = row
 	}
-	return survey.JoinDays(reports).All
+	return admin.JoinDays(reports).All
 }
 
 // joinPackages joins packages, newest first. Their links name the shards.

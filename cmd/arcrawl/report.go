@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
@@ -66,7 +66,7 @@ func askHeaders(ctx context.Context, d *cli.Daemon, only config.Filter) (api.Hea
 		return client.Headers(ctx, only)
 	}, func(c *config.Config) (api.HeaderReport, error) {
 		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.HeaderReport, error) {
-			return survey.Headers(hosts.OpenReputation(f.DB()), c, c.Chooses(only), time.Now())
+			return admin.Headers(hosts.OpenReputation(f.DB()), c, c.Chooses(only), time.Now())
 		})
 	})
 }
@@ -174,7 +174,7 @@ func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.DayReport, error) {
 			store := hosts.OpenDaily(f.DB())
 			today := time.Now().UTC().Truncate(24 * time.Hour)
-			return survey.Days(store, uri.Host(r.host), c.Chooses(r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
+			return admin.Days(store, uri.Host(r.host), c.Chooses(r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
 		})
 	})
 }
@@ -204,7 +204,7 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	var t survey.DayTally
+	var t admin.DayTally
 	for _, row := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(row.Key, " ")
 		if row.Daily.Requests > 0 && (r.host == "" || host == r.host) && (chosen == nil || chosen(uri.Host(host))) {
@@ -212,7 +212,7 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 		}
 	}
 	report := t.Report()
-	survey.SortDayRows(report.Rows)
+	admin.SortDayRows(report.Rows)
 	return errors.Join(cli.Print(&r.Daemon, cmd.OutOrStdout(), report, nil, r.print), unread(read))
 }
 

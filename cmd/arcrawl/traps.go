@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
@@ -40,8 +40,8 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
 			}, func(f *frontier.Frontier, store *spaces.Store) (api.Traps, error) {
 				host := uri.Host(strings.ToLower(strings.Join(args, "")))
-				return survey.Traps(store, host, func() (survey.EndlessWaiting, error) {
-					return survey.CountEndless(f, store, host)
+				return admin.Traps(store, host, func() (admin.EndlessWaiting, error) {
+					return admin.CountEndless(f, store, host)
 				})
 			})
 			return cli.Print(&d, cmd.OutOrStdout(), list, err, showTraps)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
@@ -164,7 +164,7 @@ func addHopFlags(cmd *cobra.Command, via, hop *string) {
 
 // explainOut prints the result of every rule for a URI. It asks the daemon, or else reads configuration and store.
 func explainOut(cmd *cobra.Command, d cli.Daemon, uri, via, hop string) error {
-	if out, ok := survey.OtherScheme(uri); ok {
+	if out, ok := admin.OtherScheme(uri); ok {
 		return cli.Print(&d, cmd.OutOrStdout(), out, nil, showWhyNot)
 	}
 	q, err := whyNotQuestion(uri, via, hop)
@@ -205,7 +205,7 @@ func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
 func whyNot(ctx context.Context, c *config.Config, q whatif.Question) (api.WhyNot, error) {
 	explain := func(known whatif.Known, traps *spaces.Store) (api.WhyNot, error) {
 		reasons, err := whatif.Explain(c, known, traps, q, time.Now())
-		return survey.WhyNot(q.URI.String(), reasons), err
+		return admin.WhyNot(q.URI.String(), reasons), err
 	}
 	if daemon.CheckStore(ctx, c) != nil {
 		return explain(nil, nil)

@@ -1,12 +1,4 @@
-// Package survey reads the frontier as a whole and reports what waits, how long backlogs last, and which capture
-// targets the pace of each host can meet. It keeps the last survey, so that many requests can use one.
-//
-// Nodes of a cluster join the surveys of their parts with [JoinOverdue], and their days with [JoinDays].
-//
-// Other reports need no survey: the requests and versions of each host and day ([Days]), how reliable validators of
-// pages and dates of feeds have been ([Headers]), how hosts are shown to people, and which rule keeps a
-// URI out of the crawl ([WhyNot]).
-package survey
+package admin
 
 import (
 	"sync"
@@ -21,7 +13,7 @@ import (
 )
 
 // Options holds what a [Reader] reads.
-type Options struct {
+type SurveyOptions struct {
 	Frontier *frontier.Frontier
 	Config   func() *config.Config // the configuration in force
 	Now      func() time.Time      // the clock
@@ -31,7 +23,7 @@ type Options struct {
 
 // Reader surveys the frontier. Its methods are safe for concurrent use.
 type Reader struct {
-	o Options
+	o SurveyOptions
 
 	surveying sync.Mutex             // held during a survey, so that only one runs at a time
 	last      *survey                // of all hosts
@@ -45,7 +37,7 @@ type Reader struct {
 }
 
 // New returns a reader without a survey.
-func New(o Options) *Reader { return &Reader{o: o, paces: paces{}} }
+func SurveyNew(o SurveyOptions) *Reader { return &Reader{o: o, paces: paces{}} }
 
 // Lives returns how often each host changed, from a survey that is no older than maxAge. The caller must not change it.
 func (r *Reader) Lives(maxAge time.Duration) (map[uri.Host]alarm.Life, error) {

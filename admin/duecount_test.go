@@ -1,11 +1,11 @@
-package survey_test
+package admin_test
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/survey"
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -24,7 +24,7 @@ func TestSlowCountsAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	due, took := survey.Due{Frontier: f}, time.Duration(0)
+	due, took := admin.Due{Frontier: f}, time.Duration(0)
 	clock := func() time.Time { now = now.Add(took); return now }
 	check := func(when string, want int64, count func(time.Time, func() time.Time) (int64, error)) {
 		t.Helper()
@@ -67,8 +67,8 @@ func TestNobodyWaitsForTheFirstCount(t *testing.T) {
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now})
 	archivetest.Must(t, err)
 	defer func() { _ = f.Close() }()
-	due, clock := survey.Due{Frontier: f}, func() time.Time { return now }
-	for _, step := range []struct{ add, latest int64 }{{999, 999}, {600, survey.Counting}} {
+	due, clock := admin.Due{Frontier: f}, func() time.Time { return now }
+	for _, step := range []struct{ add, latest int64 }{{999, 999}, {600, admin.Counting}} {
 		for i := range step.add {
 			u := uri.FromCanonical(fmt.Sprintf("http://a.example/%d/%d", step.add, i))
 			if _, err := f.Add(now, frontier.Candidate{URI: u, Due: now}); err != nil {
@@ -133,7 +133,7 @@ func TestQueuesHavePagesAndOrders(t *testing.T) {
 		{".", "uri", 50, 0, "00000 00049 50 11998 true"},
 		{"nowhere", "uri", 50, 50, "  0 0 false"},
 	} {
-		q, err := survey.Queue(f, survey.QueueQuery{
+		q, err := admin.Queue(f, admin.QueueQuery{
 			Host: "a.example", Text: c.text, Sort: c.sort, Limit: c.limit, Offset: c.offset, Within: time.Second,
 		}, clock)
 		first, last := "", ""
@@ -144,11 +144,11 @@ func TestQueuesHavePagesAndOrders(t *testing.T) {
 			t.Errorf("%+v: %s, complete %v, %v", c, got, q.Complete, err)
 		}
 	}
-	q, err := survey.Queue(f, survey.QueueQuery{Host: "a.example", Sort: "uri", Limit: 5, Within: -1}, clock)
+	q, err := admin.Queue(f, admin.QueueQuery{Host: "a.example", Sort: "uri", Limit: 5, Within: -1}, clock)
 	if err != nil || q.Complete || q.Found == 0 || q.Found > 6000 {
 		t.Errorf("without time: %d found, complete %v, %v", q.Found, q.Complete, err)
 	}
-	if q, err = survey.Queue(f, survey.QueueQuery{Host: "no.example", Sort: "uri", Limit: 5}, clock); err != nil || q.URIs == nil || len(q.URIs) > 0 {
+	if q, err = admin.Queue(f, admin.QueueQuery{Host: "no.example", Sort: "uri", Limit: 5}, clock); err != nil || q.URIs == nil || len(q.URIs) > 0 {
 		t.Errorf("an unknown host has %+v, %v", q, err)
 	}
 }
