@@ -228,7 +228,7 @@ func (w *Window) checkSilence(now time.Time) error {
 	if wait || w.o.Crawler.Status() != (crawler.Status{}) {
 		return nil
 	}
-	lives, err := w.survey.Lives(silenceEvery / 2)
+	lives, err := w.survey.hostLives(silenceEvery / 2)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// DayRow returns the row of a day of a host.
-func DayRow(day, host string, d evaluators.Captured) api.DayRow {
+// dayRow returns the row of a day of a host.
+func dayRow(day, host string, d evaluators.Captured) api.DayRow {
 	r := api.DayRow{
 		Day: day, Host: host, Requests: d.Requests, Seen: d.Seen, Versions: d.Versions(), Share: d.Share(),
 		Fewer: d.Fewer, More: d.More, Text: d.String(),
@@ -58,7 +58,7 @@ func (t *DayTally) Add(host, day string, d evaluators.Day) {
 	t.days[day] = t.days[day].Plus(d.Captured())
 	t.hosts[host] = t.hosts[host].Plus(d)
 	if t.more = t.more || len(t.rows) >= maxDayRows; !t.more && !t.brief {
-		t.rows = append(t.rows, DayRow(day, host, d.Captured()))
+		t.rows = append(t.rows, dayRow(day, host, d.Captured()))
 	}
 }
 
@@ -68,14 +68,14 @@ func (t *DayTally) Report() api.DayReport {
 		Days: []api.DayRow{}, Hosts: []api.DayRow{}, Rows: t.rows, More: t.more, Pace: []api.HostPace{},
 	}
 	for day, d := range t.days {
-		out.Days = append(out.Days, DayRow(day, "", d))
+		out.Days = append(out.Days, dayRow(day, "", d))
 	}
 	var all evaluators.Captured
 	for host, d := range t.hosts {
 		all = all.Plus(d.Captured())
-		out.Hosts = append(out.Hosts, DayRow("", host, d.Captured()))
+		out.Hosts = append(out.Hosts, dayRow("", host, d.Captured()))
 	}
-	out.All = DayRow("", "", all)
+	out.All = dayRow("", "", all)
 	sortSums(&out)
 	if out.Rows == nil {
 		out.Rows = []api.DayRow{}
@@ -101,16 +101,16 @@ func SortDayRows(rows []api.DayRow) {
 	})
 }
 
-// Days reports on the days of a host, or of all hosts that only selects if it is empty. The days start at or after from
-// and before to.
-func Days(
+// DayReport reports on the days of a host, or of all hosts that only selects if it is empty. The days start at or after
+// from and before to.
+func DayReport(
 	store *hosts.Daily, host uri.Host, only func(uri.Host) bool, from, to time.Time,
 ) (api.DayReport, error) {
 	return DayTally{}.of(store, host, only, from, to)
 }
 
-// DaySums reports as [Days] does up to today, without rows of each host and day.
-func DaySums(store *hosts.Daily, host uri.Host, only func(uri.Host) bool, from time.Time) (api.DayReport, error) {
+// daySums reports as [DayReport] does up to today, without rows of each host and day.
+func daySums(store *hosts.Daily, host uri.Host, only func(uri.Host) bool, from time.Time) (api.DayReport, error) {
 	return DayTally{brief: true}.of(store, host, only, from, time.Time{})
 }
 

@@ -40,13 +40,13 @@ func (w *Window) days(host uri.Host, f config.Filter, n int, brief bool) (api.Da
 	}
 	from := w.o.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n)
 	if brief {
-		report, err := DaySums(w.o.Accounts, host, w.ours(w.Chooses(f)), from)
-		report.Pace, _ = w.survey.KnownShort(f)
+		report, err := daySums(w.o.Accounts, host, w.ours(w.Chooses(f)), from)
+		report.Pace, _ = w.survey.knownShort(f)
 		return report, err
 	}
-	report, err := Days(w.o.Accounts, host, w.ours(w.Chooses(f)), from, time.Time{})
+	report, err := DayReport(w.o.Accounts, host, w.ours(w.Chooses(f)), from, time.Time{})
 	if err == nil {
-		report.Pace, err = w.survey.BelowTarget(host, f)
+		report.Pace, err = w.survey.belowTarget(host, f)
 	}
 	return report, err
 }
@@ -74,7 +74,7 @@ func (w *Window) logDay(now time.Time) error {
 		return nil
 	}
 	w.loggedDay = day
-	report, err := Days(w.o.Accounts, "", w.ours(nil), yesterday, today)
+	report, err := DayReport(w.o.Accounts, "", w.ours(nil), yesterday, today)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (w *Window) logDay(now time.Time) error {
 		Int("versions_seen", report.All.Seen).
 		Float64("versions_estimated", round(report.All.Versions)).
 		Msg("summary of a day: " + report.All.Text)
-	short, err := w.survey.BelowTarget("", config.Filter{})
+	short, err := w.survey.belowTarget("", config.Filter{})
 	if err != nil {
 		return err
 	}

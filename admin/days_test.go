@@ -67,7 +67,7 @@ func agrees(w *world, report api.DayReport) {
 	logged := map[string]api.DayRow{}
 	for _, r := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(r.Key, " ")
-		logged[r.Key] = DayRow(day, host, r.Daily.Captured())
+		logged[r.Key] = dayRow(day, host, r.Daily.Captured())
 	}
 	if len(report.Rows) != len(logged) || len(logged) == 0 {
 		w.Fatalf("the report has %+v, the log has %+v", report.Rows, logged)

@@ -7,6 +7,14 @@
 // few times a minute ([Window.Tick]), and answers requests as an [net/http.Handler]. It starts no goroutine, reads
 // only the clock that it is given, and opens no socket: the package daemon does that.
 //
+// # Surveys
+//
+// A survey reads the frontier as a whole: what waits, how long backlogs last, and which capture targets the pace of
+// each host can meet. The last one is kept, so that many requests can use it. Other reports need none: the requests and
+// versions of each host and day ([DayReport]), how reliable validators of pages and dates of feeds have been
+// ([HeaderReport]), traps ([TrapList]), and which rule keeps a URI out of the crawl ([WhyNot]). Nodes of a cluster join
+// the surveys of their parts with [JoinOverdue], and their days with [JoinDays].
+//
 // # Access
 //
 // The package access guards [Window.Handler]: it decides who may send which request, through the socket or from a

@@ -7,16 +7,17 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// Due counts due URIs. A count that takes long is kept for a while: counting takes at most a twentieth of the time.
-type Due struct {
+// dueCounter counts due URIs. A count that takes long is kept for a while: counting takes at most a twentieth of the
+// time.
+type dueCounter struct {
 	Frontier *frontier.Frontier
 
 	counting sync.Mutex // held while URIs are counted, so that nobody counts twice
 
-	mu    sync.Mutex // guards the fields below
-	count int64
-	at    time.Time     // of the count
-	took  time.Duration // to count
+	mu     sync.Mutex // guards the fields below
+	number int64
+	at     time.Time     // of the count
+	took   time.Duration // to count
 }
 
 // Bounds of a count.
@@ -25,8 +26,8 @@ const (
 	few    = 1000    // what is counted at once before the first count in the background has ended
 )
 
-// Counting is the number of due URIs before they are counted for the first time.
-const Counting = -1
+// counting is the number of due URIs before they are counted for the first time.
+const counting = -1
 
 // Bounds of the age of a count.
 const (
@@ -35,8 +36,8 @@ const (
 	maxAge  = time.Minute
 )
 
-// Count returns the number of due URIs at a time, or a short time before. clock says how long the counting takes.
-func (d *Due) Count(now time.Time, clock func() time.Time) (int64, error) {
+// count returns the number of due URIs at a time, or a short time before. clock says how long the counting takes.
+func (d *dueCounter) count(now time.Time, clock func() time.Time) (int64, error) {
 	d.counting.Lock()
 	defer d.counting.Unlock()
 	began := clock()
@@ -50,13 +51,13 @@ func (d *Due) Count(now time.Time, clock func() time.Time) (int64, error) {
 	ended := clock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.count, d.at, d.took = n, ended, ended.Sub(began)
+	d.number, d.at, d.took = n, ended, ended.Sub(began)
 	return n, nil
 }
 
-// Latest returns the number of due URIs for somebody who waits. If counting takes long it returns the last count, which
-// is at most a minute old. Before the first count it returns [Counting], unless few URIs are due.
-func (d *Due) Latest(now time.Time, clock func() time.Time) (int64, error) {
+// latest returns the number of due URIs for somebody who waits. If counting takes long it returns the last count, which
+// is at most a minute old. Before the first count it returns counting, unless few URIs are due.
+func (d *dueCounter) latest(now time.Time, clock func() time.Time) (int64, error) {
 	slow := func(took time.Duration) time.Duration {
 		if took > quick {
 			return maxAge
@@ -73,15 +74,15 @@ func (d *Due) Latest(now time.Time, clock func() time.Time) (int64, error) {
 		if n, err := d.Frontier.CountDue(now, few); err != nil || n < few {
 			return n, err
 		}
-		return Counting, nil
+		return counting, nil
 	}
-	return d.Count(now, clock)
+	return d.count(now, clock)
 }
 
 // known returns the last count if it is not too old. keep returns how long a count is kept that took a while.
-func (d *Due) known(now time.Time, keep func(took time.Duration) time.Duration) (n int64, ok bool) {
+func (d *dueCounter) known(now time.Time, keep func(took time.Duration) time.Duration) (n int64, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	age := now.Sub(d.at) // negative if the clock was set back
-	return d.count, !d.at.IsZero() && age >= 0 && age < min(keep(d.took), maxAge)
+	return d.number, !d.at.IsZero() && age >= 0 && age < min(keep(d.took), maxAge)
 }

@@ -1,11 +1,10 @@
-package admin_test
+package admin
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -24,7 +23,7 @@ func TestSlowCountsAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	due, took := admin.Due{Frontier: f}, time.Duration(0)
+	due, took := dueCounter{Frontier: f}, time.Duration(0)
 	clock := func() time.Time { now = now.Add(took); return now }
 	check := func(when string, want int64, count func(time.Time, func() time.Time) (int64, error)) {
 		t.Helper()
@@ -33,31 +32,31 @@ func TestSlowCountsAreKept(t *testing.T) {
 		}
 	}
 	add("1")
-	check("at first", 1, due.Latest)
+	check("at first", 1, due.latest)
 	add("2")
-	check("after a quick count", 2, due.Latest)
+	check("after a quick count", 2, due.latest)
 	took = time.Second / 2
-	check("with a slow count", 2, due.Count)
+	check("with a slow count", 2, due.count)
 	took = 0
 	add("3")
 	now = now.Add(9 * time.Second)
-	check("in the background, soon after a slow count", 2, due.Count)
+	check("in the background, soon after a slow count", 2, due.count)
 	now = now.Add(20 * time.Second)
-	check("soon after a slow count", 2, due.Latest)
-	check("in the background, later", 3, due.Count)
+	check("soon after a slow count", 2, due.latest)
+	check("in the background, later", 3, due.count)
 	took = time.Second
 	now = now.Add(time.Hour)
-	check("with a slower count", 3, due.Count)
+	check("with a slower count", 3, due.count)
 	took = 0
 	add("4")
 	now = now.Add(61 * time.Second)
-	check("after a minute", 4, due.Latest)
+	check("after a minute", 4, due.latest)
 	took = time.Second
 	now = now.Add(time.Hour)
-	check("with another slow count", 4, due.Count)
+	check("with another slow count", 4, due.count)
 	took, now = 0, now.Add(-30*time.Minute)
 	add("5")
-	check("after the clock was set back", 5, due.Latest)
+	check("after the clock was set back", 5, due.latest)
 }
 
 // TestNobodyWaitsForTheFirstCount asks for the number of due URIs before it was counted in the background.
@@ -67,19 +66,19 @@ func TestNobodyWaitsForTheFirstCount(t *testing.T) {
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now})
 	archivetest.Must(t, err)
 	defer func() { _ = f.Close() }()
-	due, clock := admin.Due{Frontier: f}, func() time.Time { return now }
-	for _, step := range []struct{ add, latest int64 }{{999, 999}, {600, admin.Counting}} {
+	due, clock := dueCounter{Frontier: f}, func() time.Time { return now }
+	for _, step := range []struct{ add, latest int64 }{{999, 999}, {600, counting}} {
 		for i := range step.add {
 			u := uri.FromCanonical(fmt.Sprintf("http://a.example/%d/%d", step.add, i))
 			if _, err := f.Add(now, frontier.Candidate{URI: u, Due: now}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if n, err := due.Latest(now, clock); err != nil || n != step.latest {
+		if n, err := due.latest(now, clock); err != nil || n != step.latest {
 			t.Errorf("with %d more there are %d due URIs, %v; want %d", step.add, n, err, step.latest)
 		}
 	}
-	for _, count := range []func(time.Time, func() time.Time) (int64, error){due.Count, due.Latest} {
+	for _, count := range []func(time.Time, func() time.Time) (int64, error){due.count, due.latest} {
 		if n, err := count(now, clock); err != nil || n != 1599 {
 			t.Errorf("%d URIs are due, %v; want 1599", n, err)
 		}
@@ -133,7 +132,7 @@ func TestQueuesHavePagesAndOrders(t *testing.T) {
 		{".", "uri", 50, 0, "00000 00049 50 11998 true"},
 		{"nowhere", "uri", 50, 50, "  0 0 false"},
 	} {
-		q, err := admin.Queue(f, admin.QueueQuery{
+		q, err := queuePage(f, queueQuery{
 			Host: "a.example", Text: c.text, Sort: c.sort, Limit: c.limit, Offset: c.offset, Within: time.Second,
 		}, clock)
 		first, last := "", ""
@@ -144,11 +143,11 @@ func TestQueuesHavePagesAndOrders(t *testing.T) {
 			t.Errorf("%+v: %s, complete %v, %v", c, got, q.Complete, err)
 		}
 	}
-	q, err := admin.Queue(f, admin.QueueQuery{Host: "a.example", Sort: "uri", Limit: 5, Within: -1}, clock)
+	q, err := queuePage(f, queueQuery{Host: "a.example", Sort: "uri", Limit: 5, Within: -1}, clock)
 	if err != nil || q.Complete || q.Found == 0 || q.Found > 6000 {
 		t.Errorf("without time: %d found, complete %v, %v", q.Found, q.Complete, err)
 	}
-	if q, err = admin.Queue(f, admin.QueueQuery{Host: "no.example", Sort: "uri", Limit: 5}, clock); err != nil || q.URIs == nil || len(q.URIs) > 0 {
+	if q, err = queuePage(f, queueQuery{Host: "no.example", Sort: "uri", Limit: 5}, clock); err != nil || q.URIs == nil || len(q.URIs) > 0 {
 		t.Errorf("an unknown host has %+v, %v", q, err)
 	}
 }

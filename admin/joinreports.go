@@ -12,7 +12,7 @@ import (
 )
 
 // JoinOverdue returns the overdue URIs of a whole crawl from the answers of its parts, which have the classes of
-// [Query].Late.
+// overdueQuery.Late.
 func JoinOverdue(parts []api.Overdue, limit int) (out api.Overdue, err error) {
 	out = parts[0]
 	out.All, out.Rows, out.More = api.Backlog{Name: "all"}, []api.Backlog{}, 0
@@ -121,7 +121,7 @@ func JoinDays(parts []api.DayReport) api.DayReport {
 		add(p.Rows)
 		out.Pace = append(out.Pace, p.Pace...)
 	}
-	out.All, out.Days, out.Hosts, out.Rows = DayRow("", "", all), []api.DayRow{}, []api.DayRow{}, []api.DayRow{}
+	out.All, out.Days, out.Hosts, out.Rows = dayRow("", "", all), []api.DayRow{}, []api.DayRow{}, []api.DayRow{}
 	for at, sum := range sums {
 		list := &out.Rows
 		switch {
@@ -130,7 +130,7 @@ func JoinDays(parts []api.DayReport) api.DayReport {
 		case at.day == "":
 			list = &out.Hosts
 		}
-		*list = append(*list, DayRow(at.day, at.host, sum))
+		*list = append(*list, dayRow(at.day, at.host, sum))
 	}
 	SortDayRows(out.Rows)
 	sortSums(&out)

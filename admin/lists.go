@@ -28,9 +28,9 @@ var errEnough = errors.New("enough")
 // exampleTypes holds a content type for each class of content.
 var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html", evaluators.ClassOther: "image/png"}
 
-// Headers returns how reliable the validators and dates in a store are, and whether they are believed under a
+// HeaderReport returns how reliable the validators and dates in a store are, and whether they are believed under a
 // configuration. It is about the hosts that only selects; nil selects all.
-func Headers(store *hosts.Reputation, c *config.Config, only hostChoice, now time.Time) (api.HeaderReport, error) {
+func HeaderReport(store *hosts.Reputation, c *config.Config, only hostChoice, now time.Time) (api.HeaderReport, error) {
 	if only == nil {
 		only = func(uri.Host) bool { return true }
 	}
@@ -92,13 +92,13 @@ func addDates(r *api.HeaderReport, store *hosts.Reputation, only hostChoice) err
 	})
 }
 
-// Predictions counts the predictions of all validators on all hosts, by prediction and result.
-type Predictions struct {
+// headerPredictions counts the predictions of all validators on all hosts, by prediction and result.
+type headerPredictions struct {
 	ChangeRight, ChangeFalse, SameRight, SameFalse, Missing int64
 }
 
-// HeadersPredicted adds up the predictions in a store, about the hosts that only selects; nil selects all.
-func HeadersPredicted(store *hosts.Reputation, only hostChoice) (p Predictions, err error) {
+// headersPredicted adds up the predictions in a store, about the hosts that only selects; nil selects all.
+func headersPredicted(store *hosts.Reputation, only hostChoice) (p headerPredictions, err error) {
 	err = store.Each(func(h uri.Host, r evaluators.Reputation) error {
 		if only != nil && !only(h) {
 			return nil
@@ -120,8 +120,8 @@ func HeadersPredicted(store *hosts.Reputation, only hostChoice) (p Predictions, 
 // maxTrapRows is the maximum number of traps, and of budgets, in a list.
 const maxTrapRows = 10_000
 
-// listed calls see with what a store has of a host, or of all hosts if it is empty, until see returns [errEnough].
-func listed[T any](
+// listedRows calls see with what a store has of a host, or of all hosts if it is empty, until see returns [errEnough].
+func listedRows[T any](
 	only uri.Host, get func(uri.Host) ([]T, error), each func(func(uri.Host, []T) error) error,
 	see func(uri.Host, []T) error,
 ) (err error) {
@@ -139,9 +139,9 @@ func listed[T any](
 	return err
 }
 
-// Traps returns the traps and budgets of a host, or of all hosts if it is empty. A nil store has none. count counts the
-// URIs that wait; it is only called if there is a budget.
-func Traps(store *spaces.Store, only uri.Host, count func() (EndlessWaiting, error)) (api.Traps, error) {
+// TrapList returns the traps and budgets of a host, or of all hosts if it is empty. A nil store has none. count counts
+// the URIs that wait; it is only called if there is a budget.
+func TrapList(store *spaces.Store, only uri.Host, count func() (EndlessWaiting, error)) (api.Traps, error) {
 	out := api.Traps{Traps: []api.Trap{}}
 	if store == nil {
 		return out, nil
@@ -149,7 +149,7 @@ func Traps(store *spaces.Store, only uri.Host, count func() (EndlessWaiting, err
 	if err := addBudgets(&out, store, only, count); err != nil {
 		return out, err
 	}
-	err := listed(only, store.Get, store.Each, func(h uri.Host, list []spaces.Trap) error {
+	err := listedRows(only, store.Get, store.Each, func(h uri.Host, list []spaces.Trap) error {
 		for _, t := range list {
 			if out.More = len(out.Traps) >= maxTrapRows; out.More {
 				return errEnough
@@ -163,7 +163,7 @@ func Traps(store *spaces.Store, only uri.Host, count func() (EndlessWaiting, err
 
 // addBudgets adds the budgets of a host, or of all hosts.
 func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host, count func() (EndlessWaiting, error)) error {
-	err := listed(only, store.Patterns, store.EachPattern, func(h uri.Host, list []spaces.Pattern) error {
+	err := listedRows(only, store.Patterns, store.EachPattern, func(h uri.Host, list []spaces.Pattern) error {
 		for _, p := range list {
 			if len(out.Budgets) >= maxTrapRows {
 				out.More = true
@@ -200,14 +200,14 @@ func trapOf(h uri.Host, t spaces.Trap) api.Trap {
 // EndlessWaiting counts the known URIs of paths that may be endless, by host and path.
 type EndlessWaiting map[uri.Host]map[string]*api.EndlessPath
 
-// NewEndlessWaiting returns a count of nothing for the paths of a host that have a budget, or of all hosts if it is
+// newEndlessWaiting returns a count of nothing for the paths of a host that have a budget, or of all hosts if it is
 // empty. A nil store has none.
-func NewEndlessWaiting(budgets *spaces.Store, only uri.Host) (EndlessWaiting, error) {
+func newEndlessWaiting(budgets *spaces.Store, only uri.Host) (EndlessWaiting, error) {
 	w := EndlessWaiting{}
 	if budgets == nil {
 		return w, nil
 	}
-	return w, listed(only, budgets.Patterns, budgets.EachPattern, func(h uri.Host, list []spaces.Pattern) error {
+	return w, listedRows(only, budgets.Patterns, budgets.EachPattern, func(h uri.Host, list []spaces.Pattern) error {
 		if len(list) > 0 {
 			w[h] = map[string]*api.EndlessPath{}
 		}
@@ -218,8 +218,8 @@ func NewEndlessWaiting(budgets *spaces.Store, only uri.Host) (EndlessWaiting, er
 	})
 }
 
-// Add adds a URI that is visited with a frequency, in visits per second.
-func (w EndlessWaiting) Add(x frontier.SurveyedURI, demand float64) {
+// add adds a URI that is visited with a frequency, in visits per second.
+func (w EndlessWaiting) add(x frontier.SurveyedURI, demand float64) {
 	paths := w[x.Host]
 	if len(paths) == 0 || x.Held || x.Due.IsZero() {
 		return
@@ -235,8 +235,8 @@ func (w EndlessWaiting) Add(x frontier.SurveyedURI, demand float64) {
 	}
 }
 
-// Of returns the paths of a host, the ones with most URIs first.
-func (w EndlessWaiting) Of(h uri.Host) []api.EndlessPath {
+// of returns the paths of a host, the ones with most URIs first.
+func (w EndlessWaiting) of(h uri.Host) []api.EndlessPath {
 	var list []api.EndlessPath
 	for _, key := range slices.Sorted(maps.Keys(w[h])) {
 		if p := w[h][key]; p.URIs > 0 {
@@ -250,10 +250,10 @@ func (w EndlessWaiting) Of(h uri.Host) []api.EndlessPath {
 // CountEndless counts the URIs of a host, or of all hosts if it is empty. It reads the rows of hosts that have a
 // budget.
 func CountEndless(f *frontier.Frontier, budgets *spaces.Store, only uri.Host) (EndlessWaiting, error) {
-	w, err := NewEndlessWaiting(budgets, only)
+	w, err := newEndlessWaiting(budgets, only)
 	for h := range w {
 		for from := frontier.Cursor(""); err == nil; {
-			if from, err = f.Survey(h, from, func(x frontier.SurveyedURI) { w.Add(x, 0) }); from == "" {
+			if from, err = f.Survey(h, from, func(x frontier.SurveyedURI) { w.add(x, 0) }); from == "" {
 				break
 			}
 		}

@@ -43,18 +43,18 @@ func uriOf(r frontier.Record, now time.Time) api.URI {
 
 // headers returns the report on validators and dates.
 func (w *Window) headers(only func(uri.Host) bool) (api.HeaderReport, error) {
-	return Headers(w.o.Trust, w.o.Config().Config, only, w.o.Now())
+	return HeaderReport(w.o.Trust, w.o.Config().Config, only, w.o.Now())
 }
 
 // predictions returns the predictions as of the last minute. It reads the rows of every host.
-func (w *Window) predictions(now time.Time) Predictions {
+func (w *Window) predictions(now time.Time) headerPredictions {
 	w.mu.Lock()
 	known, at := w.predicted, w.predictedAt
 	w.mu.Unlock()
 	if now.Sub(at) < time.Minute && !at.IsZero() {
 		return known
 	}
-	p, err := HeadersPredicted(w.o.Trust, w.ours(nil))
+	p, err := headersPredicted(w.o.Trust, w.ours(nil))
 	if err != nil {
 		w.o.Log.Error().Err(err).Msg("could not read the reputations of headers; the metrics show older values")
 		return known

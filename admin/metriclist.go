@@ -45,7 +45,7 @@ type metricSnapshot struct {
 	api.Status
 	Total       api.Counts // since the start
 	Labels      []labelRow
-	Predicted   Predictions
+	Predicted   headerPredictions
 	Repaired    int64
 	Looks       map[string]int64 // second looks, by what they found
 	Kept        map[string]int64 // due URIs that were not visited because of a trap, by its kind

@@ -25,11 +25,11 @@ type survey struct {
 	took  time.Duration
 	host  uri.Host // "" for all hosts
 	only  config.Filter
-	all   *load
-	hosts map[string]*load
-	types map[string]*load
-	waits map[string]*load
-	paths map[string]*load // paths with names of parameters, or folders; only of a survey of one host
+	all   *backlogLoad
+	hosts map[string]*backlogLoad
+	types map[string]*backlogLoad
+	waits map[string]*backlogLoad
+	paths map[string]*backlogLoad // paths with names of parameters, or folders; only of a survey of one host
 	lives map[uri.Host]alarm.Life
 
 	endless EndlessWaiting
@@ -71,8 +71,8 @@ const maxTypes = 100
 // otherTypes is the name of the row of all other media types.
 const otherTypes = "others"
 
-// load counts the URIs of a group.
-type load struct {
+// backlogLoad counts the URIs of a group.
+type backlogLoad struct {
 	uris, due int64
 	demand    float64         // visits per second
 	longest   time.Duration   // overdue time
@@ -80,7 +80,7 @@ type load struct {
 	targets   *targets        // of hosts only
 }
 
-func (l *load) add(w frontier.SurveyedURI, now time.Time) {
+func (l *backlogLoad) add(w frontier.SurveyedURI, now time.Time) {
 	if w.Held || w.Due.IsZero() {
 		return
 	}
@@ -116,7 +116,7 @@ func intervalOf(w frontier.SurveyedURI) time.Duration {
 }
 
 // surveyed returns a survey that is no older than maxAge.
-func (r *Reader) surveyed(host uri.Host, only config.Filter, maxAge time.Duration) (*survey, error) {
+func (r *surveyor) surveyed(host uri.Host, only config.Filter, maxAge time.Duration) (*survey, error) {
 	r.surveying.Lock()
 	defer r.surveying.Unlock()
 	last := &r.last
@@ -131,12 +131,13 @@ func (r *Reader) surveyed(host uri.Host, only config.Filter, maxAge time.Duratio
 	}
 	now := r.o.Now()
 	s := &survey{
-		asOf: now, host: host, only: only, all: new(load), hosts: map[string]*load{}, types: map[string]*load{},
-		waits: map[string]*load{}, paths: map[string]*load{},
+		asOf: now, host: host, only: only, all: new(backlogLoad),
+		hosts: map[string]*backlogLoad{}, types: map[string]*backlogLoad{},
+		waits: map[string]*backlogLoad{}, paths: map[string]*backlogLoad{},
 		lives: map[uri.Host]alarm.Life{}, config: r.o.Config(), foreign: r.o.Frontier.IsForeign,
 	}
 	var err error
-	if s.endless, err = NewEndlessWaiting(r.o.Traps, host); err != nil {
+	if s.endless, err = newEndlessWaiting(r.o.Traps, host); err != nil {
 		return nil, err
 	}
 	for from := frontier.Cursor(""); ; {
@@ -162,19 +163,19 @@ func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 	}
 	s.all.add(x, now)
 	s.addLife(x)
-	s.endless.Add(x, perSecond(x))
-	host := into(s.hosts, string(x.Host))
+	s.endless.add(x, perSecond(x))
+	host := loadIn(s.hosts, string(x.Host))
 	if host.targets == nil {
 		host.targets = &targets{config: s.config, now: now, known: map[targetKey]*target{}}
 	}
 	host.add(x, now)
-	into(s.waits, waitClass(x)).add(x, now)
+	loadIn(s.waits, waitClass(x)).add(x, now)
 	if s.host != "" {
 		path := spaces.PatternOf(x.URI)
 		if _, known := s.paths[path]; !known && len(s.paths) >= maxPaths {
 			path = "others"
 		}
-		into(s.paths, path).add(x, now)
+		loadIn(s.paths, path).add(x, now)
 	}
 	media := digest.MediaType(x.ContentType)
 	switch _, known := s.types[media]; {
@@ -183,16 +184,16 @@ func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 	case !known && len(s.types) >= maxTypes:
 		media = otherTypes
 	}
-	into(s.types, media).add(x, now)
+	loadIn(s.types, media).add(x, now)
 }
 
 // maxPaths is the maximum number of paths with a row of their own.
 const maxPaths = 1000
 
-func into(m map[string]*load, name string) *load {
+func loadIn(m map[string]*backlogLoad, name string) *backlogLoad {
 	l := m[name]
 	if l == nil {
-		l = new(load)
+		l = new(backlogLoad)
 		m[name] = l
 	}
 	return l
@@ -223,25 +224,25 @@ func waitClass(x frontier.SurveyedURI) string {
 	return "28d and more"
 }
 
-// Query holds the parameters of a report on overdue URIs.
-type Query struct {
+// overdueQuery holds the parameters of a report on overdue URIs.
+type overdueQuery struct {
 	By     string        // one row for each host, mime, wait or path
 	Host   uri.Host      // "" for all hosts
 	Only   config.Filter // of hosts
 	Limit  int           // maximum number of rows
 	MaxAge time.Duration
-	// Latest means to answer at once, with rows of the last survey of all hosts. [Reader.Renew] makes the next one.
+	// Latest means to answer at once, with rows of the last survey of all hosts. renew makes the next one.
 	Latest bool
 	// Late means to count how many URIs are overdue for how long: of all, and of each row unless it is a host.
 	Late bool
 }
 
-// Overdue returns the overdue URIs by host, media type or class of waits.
-func (r *Reader) Overdue(q Query) (api.Overdue, error) {
+// overdueFor returns the overdue URIs by host, media type or class of waits.
+func (r *surveyor) overdueFor(q overdueQuery) (api.Overdue, error) {
 	if q.Latest {
 		r.wanted.Store(true)
 		if s := r.known.Load(); s != nil {
-			return r.overdue(s, q), nil
+			return r.overdueIn(s, q), nil
 		}
 		return api.Overdue{By: q.By, Rows: []api.Backlog{}}, nil
 	}
@@ -249,12 +250,12 @@ func (r *Reader) Overdue(q Query) (api.Overdue, error) {
 	if err != nil {
 		return api.Overdue{}, err
 	}
-	return r.overdue(s, q), nil
+	return r.overdueIn(s, q), nil
 }
 
-// Renew surveys all hosts if somebody has asked for the last survey, and it is old: surveys take at most a twentieth of
+// renew surveys all hosts if somebody has asked for the last survey, and it is old: surveys take at most a twentieth of
 // the time.
-func (r *Reader) Renew() error {
+func (r *surveyor) renew() error {
 	s := r.known.Load()
 	if !r.wanted.Load() || s != nil && r.o.Now().Sub(s.asOf) < max(maxAge, keptFor*s.took) {
 		return nil
@@ -264,14 +265,14 @@ func (r *Reader) Renew() error {
 	return err
 }
 
-// overdue returns the overdue URIs of a survey.
-func (r *Reader) overdue(s *survey, q Query) api.Overdue {
+// overdueIn returns the overdue URIs of a survey.
+func (r *surveyor) overdueIn(s *survey, q overdueQuery) api.Overdue {
 	out := api.Overdue{
 		AsOf: s.asOf.UTC(), Age: api.Seconds(r.o.Now().Sub(s.asOf)), Took: api.Seconds(s.took), By: q.By,
 		Host: string(q.Host),
 		All:  s.all.backlog("all"), Rows: []api.Backlog{},
 	}
-	groups := map[string]map[string]*load{"host": s.hosts, "mime": s.types, "wait": s.waits, "path": s.paths}[q.By]
+	groups := map[string]map[string]*backlogLoad{"host": s.hosts, "mime": s.types, "wait": s.waits, "path": s.paths}[q.By]
 	byDemand := 0
 	if q.By == "path" { // which URIs cost most
 		byDemand = 1
@@ -296,7 +297,7 @@ func (r *Reader) overdue(s *survey, q Query) api.Overdue {
 		b := groups[name].backlog(name)
 		if q.By == "host" {
 			r.predictEnd(&b, groups[name])
-			b.Endless = s.endless.Of(uri.Host(name))
+			b.Endless = s.endless.of(uri.Host(name))
 		} else if q.Late {
 			b.Late = lateness(groups[name].late)
 		}
@@ -311,7 +312,7 @@ func lateness(h stats.Histogram) *api.Lateness {
 	return &api.Lateness{First: first, Counts: counts}
 }
 
-func (l *load) backlog(name string) api.Backlog {
+func (l *backlogLoad) backlog(name string) api.Backlog {
 	return api.Backlog{
 		Name: name, URIs: l.uris, Due: l.due, Most: api.Seconds(l.longest), P50: api.Seconds(l.late.Quantile(0.5)),
 		P90: api.Seconds(l.late.Quantile(0.9)), P99: api.Seconds(l.late.Quantile(0.99)), Demand: l.demand * 3600,
@@ -319,9 +320,9 @@ func (l *load) backlog(name string) api.Backlog {
 }
 
 // predictEnd computes when a host's backlog will be gone, or what would end it.
-func (r *Reader) predictEnd(b *api.Backlog, l *load) {
+func (r *surveyor) predictEnd(b *api.Backlog, l *backlogLoad) {
 	view, _ := r.o.Frontier.Host(uri.Host(b.Name), r.o.Now())
-	delay, observed := r.Delay(uri.Host(b.Name))
+	delay, observed := r.delayOf(uri.Host(b.Name))
 	b.Delay, b.Observed = api.Seconds(delay), observed
 	slots := float64(max(view.Slots, 1))
 	capacity := slots / max(delay.Seconds(), 0.001)

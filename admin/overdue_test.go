@@ -137,12 +137,12 @@ func TestTheLastSurveyIsAnsweredAtOnce(t *testing.T) {
 		if o := latest(); !o.AsOf.IsZero() || len(o.Rows) > 0 {
 			w.Errorf("before the first survey the answer is %+v", o)
 		}
-		w.Must(w.window.survey.Renew())
+		w.Must(w.window.survey.renew())
 		if o := latest(); o.AsOf.IsZero() || o.All.Due != 11 {
 			w.Errorf("after it the answer is %+v", o)
 		}
 		w.known("later.example", 10, time.Hour, time.Hour)
-		w.Must(w.window.survey.Renew())
+		w.Must(w.window.survey.renew())
 		if o := latest(); o.All.Due != 11 {
 			w.Errorf("%d URIs are due, although the survey is new", o.All.Due)
 		}

@@ -43,7 +43,7 @@ func pastRoutes() []Route {
 				if err != nil {
 					return nil, err
 				}
-				return Queue(w.o.Frontier, q, w.o.Now)
+				return queuePage(w.o.Frontier, q, w.o.Now)
 			},
 		},
 		{
@@ -90,14 +90,14 @@ func readSeconds(r *http.Request) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-func readQueueQuery(r *http.Request) (q QueueQuery, err error) {
-	q = QueueQuery{
+func readQueueQuery(r *http.Request) (q queueQuery, err error) {
+	q = queueQuery{
 		Host: uri.Host(r.PathValue("host")), Sort: cmp.Or(r.FormValue("sort"), "due"),
 	}
 	if q.Text, err = PartOf(r); err != nil {
 		return q, err
 	}
-	if sorts := QueueSorts(); !slices.Contains(sorts, q.Sort) {
+	if sorts := queueSorts(); !slices.Contains(sorts, q.Sort) {
 		return q, Fault("unknown sort %q; valid values: %s", q.Sort, strings.Join(sorts, ", "))
 	}
 	if q.Limit, err = Number(r, "limit", 50, 1, 1000); err != nil {

@@ -129,7 +129,7 @@ func (a *targets) changes() float64 {
 }
 
 // promise says whether a host's delay meets its capture targets. ok is false if no URI has a target.
-func (r *Reader) promise(l *load, delay time.Duration, slots int) (p rate.Assessment, ok bool) {
+func (r *surveyor) promise(l *backlogLoad, delay time.Duration, slots int) (p rate.Assessment, ok bool) {
 	if l.targets == nil {
 		return p, false
 	}
@@ -145,28 +145,28 @@ func (r *Reader) promise(l *load, delay time.Duration, slots int) (p rate.Assess
 // paceAge is the maximum age of the survey for reports and the log.
 const paceAge = time.Hour
 
-// BelowTarget returns the hosts whose pace cannot meet their capture targets, most lost versions first. If only is
+// belowTarget returns the hosts whose pace cannot meet their capture targets, most lost versions first. If only is
 // set, it checks that host; else the hosts that a filter selects.
-func (r *Reader) BelowTarget(only uri.Host, f config.Filter) ([]api.HostPace, error) {
+func (r *surveyor) belowTarget(only uri.Host, f config.Filter) ([]api.HostPace, error) {
 	s, err := r.surveyed(only, f, paceAge)
 	if err != nil {
 		return nil, err
 	}
-	return r.short(s, config.Filter{}), nil
+	return r.shortIn(s, config.Filter{}), nil
 }
 
-// KnownShort returns what [Reader.BelowTarget] returns of the hosts that a filter selects, without a new survey: as of
+// knownShort returns what belowTarget returns of the hosts that a filter selects, without a new survey: as of
 // the last one of all hosts. The time is zero if there was none.
-func (r *Reader) KnownShort(f config.Filter) ([]api.HostPace, time.Time) {
+func (r *surveyor) knownShort(f config.Filter) ([]api.HostPace, time.Time) {
 	s := r.known.Load()
 	if s == nil {
 		return []api.HostPace{}, time.Time{}
 	}
-	return r.short(s, f), s.asOf
+	return r.shortIn(s, f), s.asOf
 }
 
-// short returns the hosts of a survey that a filter selects and that are below their targets.
-func (r *Reader) short(s *survey, f config.Filter) []api.HostPace {
+// shortIn returns the hosts of a survey that a filter selects and that are below their targets.
+func (r *surveyor) shortIn(s *survey, f config.Filter) []api.HostPace {
 	out := []api.HostPace{}
 	for name, l := range s.hosts {
 		host := uri.Host(name)
@@ -174,7 +174,7 @@ func (r *Reader) short(s *survey, f config.Filter) []api.HostPace {
 		if !known || !f.IsZero() && !f.Matches(s.config.Site(host)) {
 			continue
 		}
-		delay, _ := r.Delay(host)
+		delay, _ := r.delayOf(host)
 		if p, ok := r.promise(l, delay, view.Slots); ok && p.OverBudget {
 			lost := max(p.Target-p.Share, 0) * l.targets.changes()
 			out = append(out, api.HostPace{Host: name, Promise: p.String(), Share: p.Share, Lost: lost})
@@ -215,15 +215,15 @@ func (p paces) add(r crawler.Report) {
 // guessedExchange is the assumed duration of an exchange with a host without measurement.
 const guessedExchange = time.Second
 
-// Observe measures the pace of a host from a visit.
-func (r *Reader) Observe(v crawler.Report) {
+// observe measures the pace of a host from a visit.
+func (r *surveyor) observe(v crawler.Report) {
 	r.pacing.Lock()
 	defer r.pacing.Unlock()
 	r.paces.add(v)
 }
 
-// Delay returns how long a visit through one slot and the rest after it take, and whether that was measured.
-func (r *Reader) Delay(h uri.Host) (d time.Duration, observed bool) {
+// delayOf returns how long a visit through one slot and the rest after it take, and whether that was measured.
+func (r *surveyor) delayOf(h uri.Host) (d time.Duration, observed bool) {
 	r.pacing.Lock()
 	d, observed = r.paces[h]
 	r.pacing.Unlock()

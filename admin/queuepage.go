@@ -12,17 +12,17 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// QueueQuery selects a page of the queue of a host.
-type QueueQuery struct {
+// queueQuery selects a page of the queue of a host.
+type queueQuery struct {
 	Host          uri.Host
 	Text          string // part of the URI; case does not matter
-	Sort          string // one of [QueueSorts]
+	Sort          string // one of queueSorts
 	Limit, Offset int
 	Within        time.Duration // how long URIs are read
 }
 
-// QueueSorts returns the orders of a queue. Numbers begin with the largest one.
-func QueueSorts() []string { return []string{"due", "uri", "wait", "visits", "versions", "status"} }
+// queueSorts returns the orders of a queue. Numbers begin with the largest one.
+func queueSorts() []string { return []string{"due", "uri", "wait", "visits", "versions", "status"} }
 
 // maxQueue is the maximum number of URIs that are sorted for a page, and upcoming how many of them the frontier has in
 // order.
@@ -31,21 +31,22 @@ const (
 	upcoming = 1000
 )
 
-// Queue returns a page of the queue of a host. The order of due times is the queue's own. For another order, for a text
-// and for pages further behind it reads the URIs of the host, for a bounded time; the answer says whether it read all.
-func Queue(f *frontier.Frontier, q QueueQuery, now func() time.Time) (api.Queue, error) {
+// queuePage returns a page of the queue of a host. The order of due times is the queue's own. For another order, for a
+// text and for pages further behind it reads the URIs of the host, for a bounded time; the answer says whether it read
+// all.
+func queuePage(f *frontier.Frontier, q queueQuery, now func() time.Time) (api.Queue, error) {
 	out := api.Queue{URIs: []api.Waiting{}, Complete: true}
 	if q.Sort == "due" && q.Text == "" && q.Offset+q.Limit < upcoming {
 		list, err := f.Upcoming(q.Host, q.Offset+q.Limit+1)
 		for i, r := range list {
 			if i >= q.Offset && i < q.Offset+q.Limit {
-				out.URIs = append(out.URIs, waiting(r))
+				out.URIs = append(out.URIs, waitingOf(r))
 			}
 		}
 		out.More = len(list) > q.Offset+q.Limit
 		return out, err
 	}
-	list, complete, err := queued(f, q, now)
+	list, complete, err := queuedURIs(f, q, now)
 	if err != nil {
 		return out, err
 	}
@@ -57,8 +58,10 @@ func Queue(f *frontier.Frontier, q QueueQuery, now func() time.Time) (api.Queue,
 	return out, nil
 }
 
-// queued reads the URIs of a host that wait and have a text, in no order.
-func queued(f *frontier.Frontier, q QueueQuery, now func() time.Time) (list []api.Waiting, complete bool, err error) {
+// queuedURIs reads the URIs of a host that wait and have a text, in no order.
+func queuedURIs(
+	f *frontier.Frontier, q queueQuery, now func() time.Time,
+) (list []api.Waiting, complete bool, err error) {
 	sel := frontier.Selection{Host: string(q.Host)}
 	if q.Text != "" {
 		sel.Match = regexp.MustCompile("(?i)" + regexp.QuoteMeta(strings.ToValidUTF8(q.Text, "")))
@@ -71,7 +74,7 @@ func queued(f *frontier.Frontier, q QueueQuery, now func() time.Time) (list []ap
 		}
 		for _, e := range rows {
 			if !e.Due.IsZero() && !e.Held && !e.InProgress {
-				list = append(list, waiting(e.Record))
+				list = append(list, waitingOf(e.Record))
 			}
 		}
 		if cursor = next; next == "" || len(list) >= maxQueue || now().After(end) {
@@ -97,7 +100,7 @@ func byQueueSort(sort string, a, b api.Waiting) int {
 	return 0
 }
 
-func waiting(r frontier.Record) api.Waiting {
+func waitingOf(r frontier.Record) api.Waiting {
 	return api.Waiting{
 		URI: r.URI.String(), Due: r.Due, Wait: api.Seconds(r.Wait), Visits: r.Visits, Versions: r.Versions,
 		LastStatus: r.LastStatus,

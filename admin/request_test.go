@@ -63,7 +63,7 @@ about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], co
 		if got := get[api.Host](w, "/api/v1/hosts/news.example").About; got.Title != "News" || got.Owners[0] != "maria" {
 			w.Errorf("the host is described as %+v", got)
 		}
-		if all, err := Headers(w.Parts.Reputation, w.Parts.Config.Current(), w.window.Chooses(config.Filter{Owner: "jan"}), time.Now()); err != nil || len(all.Rows) != 0 {
+		if all, err := HeaderReport(w.Parts.Reputation, w.Parts.Config.Current(), w.window.Chooses(config.Filter{Owner: "jan"}), time.Now()); err != nil || len(all.Rows) != 0 {
 			w.Errorf("nobody's hosts have %d rows about headers, %v", len(all.Rows), err)
 		}
 		text := w.scrape()

@@ -150,7 +150,7 @@ func whyRoutes() []Route {
 				if _, known := w.o.Frontier.Host(q.Host, w.o.Now()); q.Host != "" && !known {
 					return nil, Unknown("the host " + string(q.Host))
 				}
-				return w.survey.Overdue(q)
+				return w.survey.overdueFor(q)
 			},
 		},
 		{
@@ -171,7 +171,7 @@ func whyRoutes() []Route {
 				if out, ok := OtherScheme(text); ok {
 					return out, nil
 				}
-				q, err := ReadWhyNot(r)
+				q, err := readWhyNot(r)
 				if err != nil {
 					return nil, badRequest{err}
 				}
@@ -272,8 +272,8 @@ var (
 	overdueRows = []string{"host", "mime", "wait", "path"}
 )
 
-func readOverdueQuery(r *http.Request) (q Query, err error) {
-	q = Query{By: cmp.Or(r.FormValue("by"), "host"), Host: uri.Host(r.FormValue("host")), Only: FilterOf(r)}
+func readOverdueQuery(r *http.Request) (q overdueQuery, err error) {
+	q = overdueQuery{By: cmp.Or(r.FormValue("by"), "host"), Host: uri.Host(r.FormValue("host")), Only: FilterOf(r)}
 	if !slices.Contains(overdueRows, q.By) {
 		return q, Fault("unknown by %q; valid values: %s", q.By, strings.Join(overdueRows, ", "))
 	}

@@ -104,7 +104,7 @@ func (w *Window) countHosts(s *api.Status, now time.Time) {
 	s.Down = w.Unreachable(views)
 	s.URIs = api.URICounts{
 		Known: n.URIs, Queued: n.Queued, Forbidden: n.Forbidden, Held: n.Held,
-		Due: w.counted(w.due.Latest(now, w.o.Now)), Oldest: api.Moment(n.Oldest),
+		Due: w.counted(w.due.latest(now, w.o.Now)), Oldest: api.Moment(n.Oldest),
 		Overdue: late(n.Oldest, now), OverdueReachable: late(n.OldestReachable, now),
 	}
 }
@@ -230,7 +230,7 @@ func (w *Window) sitesStatus(chosen Choice) (api.SitesStatus, error) {
 	if w.o.Accounts == nil {
 		return s, nil
 	}
-	today, err := Days(w.o.Accounts, "", w.ours(chosen), now.UTC().Truncate(24*time.Hour), time.Time{})
+	today, err := DayReport(w.o.Accounts, "", w.ours(chosen), now.UTC().Truncate(24*time.Hour), time.Time{})
 	s.Today = today.All
 	return s, err
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Options holds what a [Reader] reads.
-type SurveyOptions struct {
+// surveyorOptions holds what a surveyor reads.
+type surveyorOptions struct {
 	Frontier *frontier.Frontier
 	Config   func() *config.Config // the configuration in force
 	Now      func() time.Time      // the clock
@@ -21,9 +21,11 @@ type SurveyOptions struct {
 	Traps    *spaces.Store         // nil knows of no paths that may be endless
 }
 
-// Reader surveys the frontier. Its methods are safe for concurrent use.
-type Reader struct {
-	o SurveyOptions
+// surveyor reads the frontier as a whole and reports what waits, how long backlogs last, and which capture targets the
+// pace of each host can meet. It keeps the last survey, so that many requests can use one. Its methods are safe for
+// concurrent use.
+type surveyor struct {
+	o surveyorOptions
 
 	surveying sync.Mutex             // held during a survey, so that only one runs at a time
 	last      *survey                // of all hosts
@@ -36,11 +38,12 @@ type Reader struct {
 	paces  paces
 }
 
-// New returns a reader without a survey.
-func SurveyNew(o SurveyOptions) *Reader { return &Reader{o: o, paces: paces{}} }
+// newSurveyor returns a surveyor without a survey.
+func newSurveyor(o surveyorOptions) *surveyor { return &surveyor{o: o, paces: paces{}} }
 
-// Lives returns how often each host changed, from a survey that is no older than maxAge. The caller must not change it.
-func (r *Reader) Lives(maxAge time.Duration) (map[uri.Host]alarm.Life, error) {
+// hostLives returns how often each host changed, from a survey that is no older than maxAge. The caller must not change
+// it.
+func (r *surveyor) hostLives(maxAge time.Duration) (map[uri.Host]alarm.Life, error) {
 	s, err := r.surveyed("", config.Filter{}, maxAge)
 	if err != nil {
 		return nil, err
@@ -48,9 +51,9 @@ func (r *Reader) Lives(maxAge time.Duration) (map[uri.Host]alarm.Life, error) {
 	return s.lives, nil
 }
 
-// Waiting returns how many URIs of paths that may be endless wait on a host, or on all hosts if it is empty, from a
-// survey that is no older than maxAge. The caller must not change it.
-func (r *Reader) Waiting(h uri.Host, maxAge time.Duration) (EndlessWaiting, error) {
+// endlessWaiting returns how many URIs of paths that may be endless wait on a host, or on all hosts if it is empty,
+// from a survey that is no older than maxAge. The caller must not change it.
+func (r *surveyor) endlessWaiting(h uri.Host, maxAge time.Duration) (EndlessWaiting, error) {
 	s, err := r.surveyed(h, config.Filter{}, maxAge)
 	if err != nil {
 		return nil, err

@@ -24,8 +24,8 @@ func trapRoutes() []Route {
 			Params: []Param{{"host", "string", "only this host"}},
 			Serve: func(w *Window, r *http.Request) (any, error) {
 				host := uri.Host(strings.ToLower(r.FormValue("host")))
-				return Traps(w.o.Traps, host, func() (EndlessWaiting, error) {
-					return w.survey.Waiting(host, maxCountAge)
+				return TrapList(w.o.Traps, host, func() (EndlessWaiting, error) {
+					return w.survey.endlessWaiting(host, maxCountAge)
 				})
 			},
 		},

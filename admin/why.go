@@ -38,7 +38,7 @@ func (w *Window) why(text string) (api.Why, error) {
 	if r.Failures > 0 {
 		out.Hint = strings.Replace(misfortune.Hint(r.LastError, r.LastStatus), "--try URI", "--try "+r.URI.String(), 1)
 	}
-	delay, observed := w.survey.Delay(u.Host())
+	delay, observed := w.survey.delayOf(u.Host())
 	out.Delay, out.Observed = api.Seconds(delay), observed
 	if out.Ahead, _, err = w.o.Frontier.CountAhead(u, maxAhead); err != nil {
 		return api.Why{}, err

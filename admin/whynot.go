@@ -30,8 +30,8 @@ func OtherScheme(text string) (out api.WhyNot, ok bool) {
 	return WhyNot(text, []scope.Reason{reason}), ok
 }
 
-// ReadWhyNot parses the question of a request.
-func ReadWhyNot(r *http.Request) (q whatif.Question, err error) {
+// readWhyNot parses the question of a request.
+func readWhyNot(r *http.Request) (q whatif.Question, err error) {
 	var bad error
 	if q.URI, err = uri.Parse(r.FormValue("uri")); err != nil {
 		return q, err

@@ -95,7 +95,7 @@ type Window struct {
 	sites  *config.Config // in force at the last tick; knows the labels of hosts
 	labels labelCounts
 
-	predicted   Predictions // by headers
+	predicted   headerPredictions // by headers
 	predictedAt time.Time
 
 	warned map[string]bool // seeds whose first visit failed
@@ -118,8 +118,8 @@ type Window struct {
 
 	loggedDay string // last day whose summary was logged; only Tick uses it
 
-	survey *Reader
-	due    Due
+	survey *surveyor
+	due    dueCounter
 	took   prometheus.Histogram
 }
 
@@ -141,7 +141,7 @@ func New(o Options) (*Window, error) {
 		warned: map[string]bool{}, secondLooks: map[string]int64{}, kept: map[string]int64{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
-	w.survey = SurveyNew(SurveyOptions{
+	w.survey = newSurveyor(surveyorOptions{
 		Traps: o.Traps, Frontier: o.Frontier, Now: o.Now, Config: func() *config.Config { return o.Config().Config },
 		Stopped: func() bool { s := o.Crawler.Status(); return s.Paused != "" || s.Held != "" },
 	})
@@ -177,7 +177,7 @@ func New(o Options) (*Window, error) {
 func (w *Window) Observe(r crawler.Report) {
 	c, now := countsOf(r), w.o.Now()
 	w.measure(r)
-	w.survey.Observe(r)
+	w.survey.observe(r)
 	for _, added := range w.o.Extensions {
 		if added.Observe != nil {
 			added.Observe(r)
@@ -213,8 +213,8 @@ func (w *Window) Observe(r crawler.Report) {
 func (w *Window) Tick(now time.Time) error {
 	w.checkDisk()
 	w.watch(now)
-	w.counted(w.due.Count(now, w.o.Now))
-	if err := w.survey.Renew(); err != nil {
+	w.counted(w.due.count(now, w.o.Now))
+	if err := w.survey.renew(); err != nil {
 		w.o.Log.Error().Err(err).Msg("could not survey the URIs: the dashboard shows an older survey")
 	}
 	w.sample(now)
@@ -272,8 +272,16 @@ func (w *Window) Close(now time.Time) error {
 // Options returns the parts that the window shows.
 func (w *Window) Options() Options { return w.o }
 
-// Survey returns the surveys of the frontier.
-func (w *Window) Survey() *Reader { return w.survey }
+// BelowTarget returns the hosts whose pace cannot meet their capture targets, most lost versions first.
+func (w *Window) BelowTarget() ([]api.HostPace, error) {
+	return w.survey.belowTarget("", config.Filter{})
+}
+
+// KnownShort returns what [Window.BelowTarget] returns of the hosts that a filter selects, without a new survey: as of
+// the time that it returns.
+func (w *Window) KnownShort(f config.Filter) ([]api.HostPace, time.Time) {
+	return w.survey.knownShort(f)
+}
 
 // WritingFiles is held while a request reads and writes files of the configuration, so that no request overwrites what
 // another one has written.
@@ -298,7 +306,7 @@ func (w *Window) checkDisk() {
 func (w *Window) gauges(now time.Time) gauges {
 	n := w.o.Frontier.Counts(now)
 	g := gauges{
-		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: w.counted(w.due.Latest(now, w.o.Now)),
+		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: w.counted(w.due.latest(now, w.o.Now)),
 		Store: w.storeSize(),
 	}
 	w.mu.Lock()

@@ -60,7 +60,7 @@ func (c *curation) whatIsNew(f captureFilter, sites config.Filter) (api.New, err
 	out := api.New{Silent: []api.Alarm{}, Names: inForce.Sites().Names(), Sites: map[string]string{}}
 	others := func(v frontier.HostView) bool { return !is(string(v.Host)) }
 	out.Down = c.window.Unreachable(slices.DeleteFunc(c.o.Frontier.Hosts(now), others))
-	short, asOf := c.window.Survey().KnownShort(sites)
+	short, asOf := c.window.KnownShort(sites)
 	out.Short, out.AsOf = short[:min(len(short), maxMissing)], api.Moment(asOf)
 	out.Captures, out.More = c.captures.Select(f)
 	for _, a := range c.window.AlarmsOf(nil).Alarms {

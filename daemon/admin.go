@@ -91,7 +91,7 @@ func (d *Daemon) summary() alarm.Summary {
 		Title: func(host string) string { return c.Site(uri.Host(host)).Title },
 	}
 	var err error
-	if s.Short, err = d.window.Survey().BelowTarget("", config.Filter{}); err != nil {
+	if s.Short, err = d.window.BelowTarget(); err != nil {
 		s.ShortError = err.Error()
 	}
 	return s

@@ -66,7 +66,7 @@ func askHeaders(ctx context.Context, d *cli.Daemon, only config.Filter) (api.Hea
 		return client.Headers(ctx, only)
 	}, func(c *config.Config) (api.HeaderReport, error) {
 		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.HeaderReport, error) {
-			return admin.Headers(hosts.OpenReputation(f.DB()), c, c.Chooses(only), time.Now())
+			return admin.HeaderReport(hosts.OpenReputation(f.DB()), c, c.Chooses(only), time.Now())
 		})
 	})
 }
@@ -174,7 +174,7 @@ func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.DayReport, error) {
 			store := hosts.OpenDaily(f.DB())
 			today := time.Now().UTC().Truncate(24 * time.Hour)
-			return admin.Days(store, uri.Host(r.host), c.Chooses(r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
+			return admin.DayReport(store, uri.Host(r.host), c.Chooses(r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
 		})
 	})
 }

@@ -40,7 +40,7 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
 			}, func(f *frontier.Frontier, store *spaces.Store) (api.Traps, error) {
 				host := uri.Host(strings.ToLower(strings.Join(args, "")))
-				return admin.Traps(store, host, func() (admin.EndlessWaiting, error) {
+				return admin.TrapList(store, host, func() (admin.EndlessWaiting, error) {
 					return admin.CountEndless(f, store, host)
 				})
 			})
