@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -82,7 +81,7 @@ const maxWarned = 10_000
 // waiting. It logs each URI once, so that a wrong name or a closed network is seen when a crawl starts. The caller
 // holds w.mu.
 func (w *Window) logFirstFailure(r crawler.Report) {
-	forbidden := r.Status == aspects.StatusForbidden && r.Visits == 0 && r.Hops == ""
+	forbidden := r.IsForbidden() && r.Visits == 0 && r.Hops == ""
 	failed := r.Failed && r.Visits == 1 && (r.Hops == "" || r.URI.IsRobots())
 	if !forbidden && !failed || w.warned[r.URI.String()] || len(w.warned) >= maxWarned ||
 		!w.o.Config().Config.SeedHost(r.URI.Host()) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/digest"
@@ -64,7 +63,7 @@ func (a *targets) add(w frontier.SurveyedURI) {
 func (a *targets) targetOf(w frontier.SurveyedURI) *target {
 	about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: a.now}
 	settings := a.config.For(about)
-	ownRule := w.Source && config.Own[feeds.Options](&settings).Wait == feeds.ByPolicy
+	ownRule := w.Source && crawler.HasOwnWait(&settings)
 	if w.URI == w.URI.Robots() || ownRule || len(settings.Wait) == 0 {
 		return &target{none: true}
 	}

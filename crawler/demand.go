@@ -147,7 +147,7 @@ func (e *estimates) add(v demandVisit, s config.Settings) {
 	if v.Robots {
 		return
 	}
-	own := hasOwnWait(&s)
+	own := HasOwnWait(&s)
 	askVisits(host, -1, surveyedOf(v, &before), own)
 	askVisits(host, 1, surveyedOf(v, &after), own)
 	if v.Overdue > lateBy && v.Overdue > before.Wait/10 || isStretched(&before) {
@@ -187,9 +187,9 @@ func visitsPerDay(w frontier.SurveyedURI) (perDay float64, elastic bool) {
 	return rate.Demand(w.Wait, w.Rate)
 }
 
-// hasOwnWait reports whether the wait of a feed or sitemap follows from its news. Such a wait has no target, so it is
+// HasOwnWait reports whether the wait of a feed or sitemap follows from its news. Such a wait has no target, so it is
 // not stretched, although changes are expected of the feed too.
-func hasOwnWait(s *config.Settings) bool { return config.Own[feeds.Options](s).Wait == feeds.ByPolicy }
+func HasOwnWait(s *config.Settings) bool { return config.Own[feeds.Options](s).Wait == feeds.ByPolicy }
 
 // begin reports whether it is time to count, and if so starts the time until the next count.
 func (e *estimates) begin(now time.Time) bool {
@@ -221,7 +221,7 @@ func (e *estimates) count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 			ownWait := false
 			if w.Source { // there are few, and to resolve their settings costs more than everything else
 				s := cfg.For(config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now})
-				ownWait = hasOwnWait(&s)
+				ownWait = HasOwnWait(&s)
 			}
 			if x := timesAsLong(w, now); x > waitsTooLong {
 				if longest[w.Host] == nil {

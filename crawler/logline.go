@@ -204,6 +204,9 @@ type Report struct {
 	Rendered  any           // what the wait followed from, see [aspects.Rendered]; nil unless the settings want it
 }
 
+// IsForbidden reports whether robots.txt forbids the URI, so that it was not visited.
+func (r Report) IsForbidden() bool { return r.Status == aspects.StatusForbidden }
+
 // Down reports whether the visit's host could not be reached.
 func (r Report) Down() bool { return misfortune.HostDown(r.Status) }
 
