@@ -32,7 +32,7 @@ type (
 	// Judge says what the answer means. done ends the judging: the other judges are not asked.
 	Judge func(context.Context, *Visit) (done bool, err error)
 	// Reader says what the content announces, in the Found of the visit.
-	Reader func(*Visit) error
+	Reader func(context.Context, *Visit) error
 	// Decider changes when the URI is visited next, in the Next of the visit.
 	Decider func(context.Context, *Visit) error
 	// Learner stores what the visit says about the host.

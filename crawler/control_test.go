@@ -187,6 +187,43 @@ func TestHostRestsAfterALocalFault(t *testing.T) {
 	})
 }
 
+// A stop interrupts a visit whose page is being read. What was found until then is not all, so the page is visited
+// again.
+func TestAPageThatAStopInterruptsIsReadAgain(t *testing.T) {
+	inTown(t, everyHour, func(t *testing.T, w *world) {
+		w.set("http://news.example/", testcrawl.Page{Body: "<a href=/article>"})
+		parts, shut := w.open()
+		defer shut()
+		c := crawler.New(parts)
+		_, err := c.AddSeeds(time.Now())
+		must(t, err)
+		walk := func(ctx context.Context) {
+			claim, ok, err := parts.Frontier.Claim(time.Now())
+			if !ok || err != nil {
+				t.Fatal("the page is not due", err)
+			}
+			must(t, c.Walk(ctx, claim))
+			time.Sleep(time.Minute)
+		}
+		isKnown := func(want bool) {
+			if _, known, err := parts.Frontier.Get(uri.FromCanonical("http://news.example/article")); known != want || err != nil {
+				t.Errorf("the article is known: %t, %v; want %t", known, err, want)
+			}
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		walk(ctx) // robots.txt
+		c.OnStep(func(step string) {
+			if step == "discovering" {
+				stop()
+			}
+		})
+		walk(ctx)
+		isKnown(false)
+		walk(context.Background())
+		isKnown(true)
+	})
+}
+
 // While nothing can be logged, only one visit at a time checks whether it is possible again.
 func TestOneVisitAtATimeChecksWhetherAFaultIsGone(t *testing.T) {
 	dir := t.TempDir()

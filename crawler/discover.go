@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -25,7 +26,7 @@ type finder struct {
 func finderOf(v *aspects.Visit) *finder { return &aspects.Of[own](v).finder }
 
 // readLinks is the plain rule: it reads the content again, and finds the links that are in scope.
-func (c *Crawler) readLinks(v *aspects.Visit) error {
+func (c *Crawler) readLinks(ctx context.Context, v *aspects.Visit) error {
 	got := v.Capture
 	if !v.Found.Read || v.Failed || got.Status >= http.StatusBadRequest || v.IsRobots && discover.IsRedirect(got.Status) {
 		return nil
@@ -37,12 +38,12 @@ func (c *Crawler) readLinks(v *aspects.Visit) error {
 	}
 	defer content.Close()
 	doc := discover.Document{URI: v.URI(), Status: got.Status, Header: got.Header}
-	page, err := discover.Links(doc, content, settingsOf(v).Links)
+	page, err := discover.Links(ctx, doc, content, settingsOf(v).Links)
 	v.Found.Dropped += page.Dropped
 	v.Found.Title = page.Title
 	v.Found.Err = err
 	v.Found.Page = &page
-	return c.addLinks(v, page)
+	return c.addLinks(ctx, v, page)
 }
 
 // linksAtATime is the number of links of a page that are looked up together.
@@ -50,7 +51,7 @@ const linksAtATime = 64
 
 // addLinks adds the links of a page that may be new. Most links on a page are already known. They are skipped early: a
 // known link in scope that is not part of a trap changes nothing.
-func (c *Crawler) addLinks(v *aspects.Visit, page discover.Result) error {
+func (c *Crawler) addLinks(ctx context.Context, v *aspects.Visit, page discover.Result) error {
 	var uris [linksAtATime]uri.URI
 	var known [linksAtATime]bool
 	for links := page.Links; len(links) > 0; {
@@ -60,6 +61,9 @@ func (c *Crawler) addLinks(v *aspects.Visit, page discover.Result) error {
 		}
 		c.parts.Frontier.RecentlyKnown(uris[:n], known[:n])
 		for i, l := range links[:n] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			if known[i] {
 				outside, err := c.aspects.spaces.IsOutside(v, l.URI)
 				if err != nil {

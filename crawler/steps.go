@@ -176,17 +176,17 @@ func (c *Crawler) judge(ctx context.Context, v *aspects.Visit) (err error) {
 }
 
 // discover lets the readers list what a page names. The content is read again only if it is the first one, has changed
-// or was cut. An error is of the store.
-func (c *Crawler) discover(v *aspects.Visit) (err error) {
+// or was cut. An error is of the store, or ctx has ended.
+func (c *Crawler) discover(ctx context.Context, v *aspects.Visit) (err error) {
 	defer panics.Recover(&err)
 	c.step("discovering")
 	v.Found.Read = isRead(v)
 	for _, s := range c.order.readers {
-		if err := s.do(v); err != nil {
+		if err := s.do(ctx, v); err != nil {
 			return err
 		}
 	}
-	return nil
+	return ctx.Err() // what is found then is not all
 }
 
 // schedule adds a visit to the history of its URI, and asks the deciders when the URI is due again. Each change is

@@ -139,7 +139,7 @@ func (c *Crawler) conclude(ctx context.Context, v *aspects.Visit) error {
 	c.notifyIndex(v)
 	c.step("archived")
 
-	err = c.discover(v)
+	err = c.discover(ctx, v)
 	switch {
 	case misfortune.IsOurs(err):
 		return c.abandon(ctx, v, v.Capture, fmt.Errorf("discover in %s: %w", v.URI(), err))

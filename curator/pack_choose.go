@@ -269,7 +269,7 @@ func embedsOf(ctx context.Context, l *index.Library, e index.Entry, page uri.URI
 		return nil, ctx.Err()
 	}
 	doc := discover.Document{URI: page, Status: http.StatusOK, Header: http.Header{"Content-Type": {mime}}}
-	found, err := discover.Links(doc, bytes.NewReader(content), discover.Bounds{})
+	found, err := discover.Links(ctx, doc, bytes.NewReader(content), discover.Bounds{})
 	for _, link := range found.Links {
 		if link.Hop == uri.Embed {
 			embeds = append(embeds, link.URI)

@@ -1,6 +1,8 @@
 package discover
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -59,15 +61,15 @@ type Result struct {
 
 // Links returns the links of a response. The content is the body without transfer and content coding. It is read only
 // if it can have links, and may be nil for a response without a body. If it has a method Bytes, that is used instead
-// of reading. An error means that reading failed; the links found before the error are returned too.
-func Links(doc Document, content io.Reader, b Bounds) (Result, error) {
+// of reading. An error means that reading failed, or that ctx has ended; the links found before are returned too.
+func Links(ctx context.Context, doc Document, content io.Reader, b Bounds) (Result, error) {
 	if b.MaxLinks <= 0 {
 		b.MaxLinks = DefaultMaxLinks
 	}
 	if b.MaxBytes <= 0 {
 		b.MaxBytes = defaultMaxBytes
 	}
-	p := newPage(doc.URI, b.MaxLinks)
+	p := newPage(ctx, doc.URI, b.MaxLinks)
 	p.speculative = b.Speculative
 	if location := doc.Header.Get("Location"); location != "" && IsRedirect(doc.Status) {
 		p.add(escapeHigh(location), uri.Redirect)
@@ -95,7 +97,7 @@ func Links(doc Document, content io.Reader, b Bounds) (Result, error) {
 		p.guesses(body)
 	}
 	p.addGuesses()
-	if err != nil {
+	if err = errors.Join(err, ctx.Err()); err != nil {
 		err = fmt.Errorf("search %s for links: %w", doc.URI, err)
 	}
 	return p.result, err

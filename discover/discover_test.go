@@ -2,6 +2,7 @@ package discover_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -36,7 +37,7 @@ func response(t testing.TB, status int, fields ...string) discover.Document {
 
 func find(t testing.TB, doc discover.Document, content string, b discover.Bounds) discover.Result {
 	t.Helper()
-	f, err := discover.Links(doc, strings.NewReader(content), b)
+	f, err := discover.Links(context.Background(), doc, strings.NewReader(content), b)
 	must(t, err)
 	return f
 }
@@ -300,11 +301,11 @@ func TestLinksReadsContentOnlyIfNeeded(t *testing.T) {
 		response(t, 200, "Content-Type", "image/png"),
 		response(t, 301, "Content-Type", "text/html", "Location", "/b"),
 	} {
-		if _, err := discover.Links(doc, unreadable, discover.Bounds{}); err != nil {
+		if _, err := discover.Links(context.Background(), doc, unreadable, discover.Bounds{}); err != nil {
 			t.Errorf("%d %v: %v", doc.Status, doc.Header, err)
 		}
 	}
-	if f, err := discover.Links(page(t), nil, discover.Bounds{}); err != nil || len(f.Links) > 0 {
+	if f, err := discover.Links(context.Background(), page(t), nil, discover.Bounds{}); err != nil || len(f.Links) > 0 {
 		t.Errorf("without content: %v, %v", f, err)
 	}
 }
@@ -313,7 +314,7 @@ func TestLinksBeforeAReadErrorAreReturned(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("unexpected end")
 	content := io.MultiReader(strings.NewReader("<a href=/b>"), iotest.ErrReader(broken))
-	f, err := discover.Links(page(t), content, discover.Bounds{})
+	f, err := discover.Links(context.Background(), page(t), content, discover.Bounds{})
 	if !errors.Is(err, broken) || short(f) != "L /b" {
 		t.Errorf("got %s, %v", short(f), err)
 	}
@@ -369,7 +370,7 @@ func TestLinksDoesNotChangeItsArguments(t *testing.T) {
 	content := []byte(`<a href=/1><style>p { background: url(/2) }</style><p style="background: url(/3)">`)
 	same := bytes.Clone(content)
 	header := doc.Header.Clone()
-	if _, err := discover.Links(doc, bytes.NewReader(content), discover.Bounds{}); err != nil {
+	if _, err := discover.Links(context.Background(), doc, bytes.NewReader(content), discover.Bounds{}); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(content, same) || !cmp.Equal(header, doc.Header) {
@@ -398,7 +399,7 @@ func TestTheTitleIsOneShortLine(t *testing.T) {
 		"<title>" + strings.Repeat("a ", 1<<20) + "</title><a href=/x>": strings.TrimSpace(strings.Repeat("a ", 100)),
 	} {
 		doc := discover.Document{URI: uri.FromCanonical("http://a.example/"), Status: 200, Header: header}
-		got, err := discover.Links(doc, strings.NewReader(text), discover.Bounds{})
+		got, err := discover.Links(context.Background(), doc, strings.NewReader(text), discover.Bounds{})
 		if err != nil || strings.TrimSpace(got.Title) != want {
 			t.Errorf("%.60q has the title %q, %v; want %q", text, got.Title, err, want)
 		}

@@ -199,7 +199,7 @@ func runs(a attribute) bool {
 func (p *page) object(attrs []attribute) {
 	from := p.base
 	codebase, ok := value(attrs, "codebase")
-	if ok && len(codebase) <= uri.MaxLength && p.resolved < resolutions*p.maxLinks {
+	if ok && len(codebase) <= uri.MaxLength && !p.full() {
 		p.resolved++
 		if u, err := p.base.Join(string(codebase)); err == nil {
 			from = u

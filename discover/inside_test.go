@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -20,7 +21,7 @@ func resolves(t interface {
 }, base uri.URI, refs ...string,
 ) (short int) {
 	t.Helper()
-	p := newPage(base, 1000)
+	p := newPage(context.Background(), base, 1000)
 	var want Result
 	for _, ref := range refs {
 		p.add([]byte(ref), uri.Link)
@@ -116,7 +117,7 @@ func bothWays(t *testing.T, text string) (skimmed, tokenized *page) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	skimmed, tokenized = newPage(self, 1000), newPage(self, 1000)
+	skimmed, tokenized = newPage(context.Background(), self, 1000), newPage(context.Background(), self, 1000)
 	tokenized.noSkim = true
 	content := []byte(text)
 	skimmed.html(content)
@@ -202,7 +203,7 @@ func TestLinksOfXML(t *testing.T) {
 				t.Fatal(err)
 			}
 			doc := Document{URI: self, Status: http.StatusOK, Header: http.Header{"Content-Type": {"image/svg+xml"}}}
-			result, err := Links(doc, strings.NewReader(c.text), Bounds{})
+			result, err := Links(context.Background(), doc, strings.NewReader(c.text), Bounds{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,13 +214,13 @@ func TestLinksOfXML(t *testing.T) {
 			if strings.Join(got, ", ") != c.want {
 				t.Errorf("%s\n got %s\nwant %s", c.text, strings.Join(got, ", "), c.want)
 			}
-			slow := newPage(self, 100)
+			slow := newPage(context.Background(), self, 100)
 			slow.xhtml, slow.noSkim = true, true
 			slow.html([]byte(c.text))
 			if !slices.Equal(slow.result.Links, result.Links) {
 				t.Errorf("%s\n got %v by skimming, %v by the tokenizer", c.text, result.Links, slow.result.Links)
 			}
-			page := newPage(self, 100)
+			page := newPage(context.Background(), self, 100)
 			page.html([]byte(`<?xml-stylesheet href="/a.css"?>`))
 			if len(page.result.Links) > 0 {
 				t.Error("an xml-stylesheet instruction has a link in HTML, want none")
@@ -233,7 +234,7 @@ func FuzzSkimmingXML(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		fast, slow := newPage(uri.FromCanonical("https://news.example/"), 100), newPage(uri.FromCanonical("https://news.example/"), 100)
+		fast, slow := newPage(context.Background(), uri.FromCanonical("https://news.example/"), 100), newPage(context.Background(), uri.FromCanonical("https://news.example/"), 100)
 		slow.noSkim = true
 		for _, p := range []*page{fast, slow} {
 			p.xhtml = true

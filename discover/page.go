@@ -2,6 +2,7 @@ package discover
 
 import (
 	"bytes"
+	"context"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ const resolutions = 4
 
 // page gathers the links of one document.
 type page struct {
+	ctx      context.Context // when it ends, nothing more is resolved
 	self     uri.URI
 	base     uri.URI
 	origin   string            // of base, without a slash at the end
@@ -53,8 +55,8 @@ const maxOrigins = 8
 // none is the place of a reference that is not a link.
 const none = -1
 
-func newPage(self uri.URI, maxLinks int) *page {
-	p := &page{self: self, maxLinks: maxLinks, seen: map[string]int{}, places: newIndex()}
+func newPage(ctx context.Context, self uri.URI, maxLinks int) *page {
+	p := &page{ctx: ctx, self: self, maxLinks: maxLinks, seen: map[string]int{}, places: newIndex()}
 	p.resolveAgainst(self)
 	return p
 }
@@ -75,9 +77,10 @@ func (p *page) setBase(href []byte) {
 		return
 	}
 	p.based = true
-	if len(href) > uri.MaxLength {
+	if len(href) > uri.MaxLength || p.full() {
 		return
 	}
+	p.resolved++
 	base, err := p.self.Join(string(href))
 	if err != nil {
 		return
@@ -106,7 +109,7 @@ func (p *page) embedRelativeTo(from uri.URI, ref []byte) {
 	case len(ref) > uri.MaxLength || hasOtherScheme(ref):
 		p.result.Refused++
 		return
-	case p.resolved >= resolutions*p.maxLinks:
+	case p.full():
 		p.result.Dropped++
 		return
 	}
@@ -165,9 +168,10 @@ func (p *page) add(ref []byte, hop uri.Hop) {
 	p.seen[s] = p.place([]byte(u.String()), u, hop)
 }
 
-// full reports whether no more references may be resolved.
+// full reports whether no more references may be resolved. All resolving asks it first, because a page can have
+// references that take long.
 func (p *page) full() bool {
-	return len(p.result.Links) >= p.maxLinks || p.resolved >= resolutions*p.maxLinks
+	return len(p.result.Links) >= p.maxLinks || p.resolved >= resolutions*p.maxLinks || p.ctx.Err() != nil
 }
 
 // list adds the URI with this text, which is in canonical form.

@@ -341,7 +341,7 @@ func (l *Pool) renderPage(ctx context.Context, b Browser, pg page) error {
 	if err != nil {
 		return err
 	}
-	found, err := v.addFound(r)
+	found, err := v.addFound(ctx, r)
 	if err == nil {
 		err = v.keep(r)
 	}

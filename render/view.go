@@ -326,7 +326,7 @@ func (v *view) isTrapped(c frontier.Candidate, now time.Time) bool {
 }
 
 // addFound adds what a rendered page requested or names, and returns how many URIs are new.
-func (v *view) addFound(r chromium.Result) (found int, err error) {
+func (v *view) addFound(ctx context.Context, r chromium.Result) (found int, err error) {
 	now := v.l.p.Now()
 	var list []frontier.Candidate
 	add := func(u uri.URI, hops ...uri.Hop) {
@@ -346,7 +346,7 @@ func (v *view) addFound(r chromium.Result) (found int, err error) {
 	doc := discover.Document{
 		URI: base, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
 	}
-	links, err := discover.Links(doc, bytes.NewReader(r.DOM), discover.Bounds{MaxLinks: maxLinks})
+	links, err := discover.Links(ctx, doc, bytes.NewReader(r.DOM), discover.Bounds{MaxLinks: maxLinks})
 	if err != nil {
 		return 0, fmt.Errorf("find the links of the rendered page: %w", err)
 	}

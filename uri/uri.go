@@ -22,6 +22,10 @@ import (
 // images on today's sites. With 4,096, tools with a fixed line buffer can still read a line of crawl.log.
 const MaxLength = 4096
 
+// maxFolders is the maximum number of slashes before a query. Heritrix refuses more than twenty by default. The time
+// for parsing grows with the square of the number, and a page may have thousands of links.
+const maxFolders = 250
+
 // The limits of RFC 1035, section 2.3.4. The parser accepts longer names and then cannot parse its own output.
 const (
 	maxHostname = 253
@@ -48,6 +52,9 @@ func Parse(raw string) (URI, error) {
 	if err := checkRawHost(raw); err != nil {
 		return URI{}, fmt.Errorf("parse URI %q: %w", raw, err)
 	}
+	if err := checkDepth(raw); err != nil {
+		return URI{}, fmt.Errorf("parse URI %.60q…: %w", raw, err)
+	}
 	p, err := url.Parse(raw)
 	if err != nil {
 		return URI{}, fmt.Errorf("parse URI %q: %w", raw, err)
@@ -62,6 +69,9 @@ func (u URI) Join(ref string) (URI, error) {
 	}
 	if err := checkRawHost(ref); err != nil {
 		return URI{}, fmt.Errorf("resolve reference %q: %w", ref, err)
+	}
+	if err := checkDepth(ref); err != nil {
+		return URI{}, fmt.Errorf("resolve reference %.60q…: %w", ref, err)
 	}
 	p, err := url.ParseRef(u.s, ref)
 	if err != nil {
@@ -93,6 +103,23 @@ func FromCanonical(s string) URI {
 	return URI{s: s, hostEnd: uint16(hostEnd), portEnd: uint16(portEnd)}
 }
 
+// checkDepth refuses a URI or reference with too many folders.
+func checkDepth(s string) error {
+	if len(s) <= maxFolders { // nearly always
+		return nil
+	}
+	n := 0
+	for i := 0; i < len(s) && s[i] != '?' && s[i] != '#'; i++ {
+		if isSlash(s[i]) {
+			n++
+		}
+	}
+	if n > maxFolders {
+		return fmt.Errorf("more than %d folders", maxFolders)
+	}
+	return nil
+}
+
 func fromParsed(p *url.Url, raw string) (URI, error) {
 	if p.Scheme() != "http" && p.Scheme() != "https" {
 		return URI{}, fmt.Errorf("parse URI %q: %w", raw, ErrScheme)
@@ -103,6 +130,9 @@ func fromParsed(p *url.Url, raw string) (URI, error) {
 	p.SetUsername("")
 	p.SetPassword("")
 	u := FromCanonical(p.Href(true)).withoutFinalDot()
+	if err := checkDepth(u.s); err != nil {
+		return URI{}, fmt.Errorf("parse URI %.60q…: %w", raw, err)
+	}
 	if u.IsZero() {
 		return URI{}, fmt.Errorf("parse URI %q: no host, or longer than %d bytes once escaped", raw, MaxLength)
 	}

@@ -62,6 +62,8 @@ func TestParseRefuses(t *testing.T) {
 		{"nothing but a dot", "http://./"},
 		{"a label longer than DNS allows", "http://" + strings.Repeat("a", 64) + ".example/"},
 		{"a name longer than DNS allows", "http://" + strings.Repeat("abc.", 64) + "example/"},
+		{"more folders than the limit", "http://news.example/" + strings.Repeat("a/", 250)},
+		{"more folders than the limit once resolved", "http://news.example" + strings.Repeat(`\a`, 251)},
 		{"a URI longer than the limit", "http://news.example/" + strings.Repeat("a", uri.MaxLength)},
 		{"a URI that grows over the limit by escaping", "http://news.example/" + strings.Repeat("ü", uri.MaxLength/3)},
 	} {

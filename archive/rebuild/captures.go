@@ -64,7 +64,7 @@ func (b *rebuilder) addCaptures(ctx context.Context, l *index.Library, e *fronti
 	switch {
 	case payload != nil:
 		b.result.Payloads++
-		e.Title = cmp.Or(titleOf(l, last, header, e.URI), e.Title)
+		e.Title = cmp.Or(titleOf(ctx, l, last, header, e.URI), e.Title)
 	case e.Origin != (digest.Origin{}):
 		b.result.Missing++
 		e.Origin = digest.Origin{}
@@ -77,7 +77,9 @@ const titleBytes = 256 << 10
 // titleOf returns the title of an archived page. Only the beginning of a page is read, and nothing of what is not HTML,
 // because a rebuild must not take as long as reading the whole archive. A page that cannot be read has no title: the
 // crawl notes it when the page changes.
-func titleOf(l *index.Library, c index.Capture, header http.Header, u uri.URI) string {
+func titleOf(
+	ctx context.Context, l *index.Library, c index.Capture, header http.Header, u uri.URI,
+) string {
 	if t := header.Get("Content-Type"); t != "" && !digest.IsHTML(t) {
 		return ""
 	}
@@ -87,7 +89,7 @@ func titleOf(l *index.Library, c index.Capture, header http.Header, u uri.URI) s
 	}
 	defer payload.Close()
 	doc := discover.Document{URI: u, Status: payload.Head.Status, Header: header}
-	page, _ := discover.Links(doc, payload, discover.Bounds{MaxLinks: 1, MaxBytes: titleBytes})
+	page, _ := discover.Links(ctx, doc, payload, discover.Bounds{MaxLinks: 1, MaxBytes: titleBytes})
 	return page.Title
 }
 

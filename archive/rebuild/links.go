@@ -54,7 +54,7 @@ func Links(
 			if rec.Header.Type() != "response" {
 				return nil
 			}
-			err := r.read(rec)
+			err := r.read(ctx, rec)
 			if _, broken := errors.AsType[storeError](err); broken {
 				return err
 			}
@@ -78,7 +78,7 @@ func (e storeError) Error() string { return e.err.Error() }
 func (e storeError) Unwrap() error { return e.err }
 
 // read adds the links of one response. An error other than a [storeError] says that it cannot be read.
-func (r *linkReader) read(rec *warc.Record) error {
+func (r *linkReader) read(ctx context.Context, rec *warc.Record) error {
 	u, err := uri.Parse(rec.Header.Target())
 	if err != nil || u.IsRobots() {
 		return nil //nolint:nilerr // not a page of a crawl
@@ -103,7 +103,7 @@ func (r *linkReader) read(rec *warc.Record) error {
 	at := rec.Header.Date()
 	s := r.config.For(config.About{URI: u, Hops: page.Hops, ContentType: head.MIME(), Now: at})
 	doc := discover.Document{URI: u, Status: head.Status, Header: head.Header()}
-	found, err := discover.Links(doc, body, s.Links)
+	found, err := discover.Links(ctx, doc, body, s.Links)
 	r.result.Pages++
 	var candidates []frontier.Candidate
 	for _, l := range found.Links {

@@ -66,7 +66,7 @@ func TestOnlyTheBeginningOfAPageIsReadForItsTitle(t *testing.T) {
 		text := []byte(archivetest.Read(t, file))
 		copy(text[len(text)*3/4:], strings.Repeat("x", 100))
 		archivetest.Must(t, os.WriteFile(file, text, 0o600))
-		if got := titleOf(l, c, header, uri.FromCanonical(o.URI)); got != want {
+		if got := titleOf(t.Context(), l, c, header, uri.FromCanonical(o.URI)); got != want {
 			t.Errorf("the title of %s is %q, want %q", contentType, got, want)
 		}
 		archivetest.Must(t, l.Close())

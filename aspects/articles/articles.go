@@ -76,7 +76,7 @@ func birth(date, now time.Time) time.Time {
 }
 
 // Read detects a new article that no feed listed: the page has a recent date, or its address has.
-func (a *Aspect) Read(v *aspects.Visit) error {
+func (a *Aspect) Read(_ context.Context, v *aspects.Visit) error {
 	o, page := a.Options(v), v.Found.Page
 	if page == nil || !v.Verdict.First || !o.Recognise || len(o.Ladder) == 0 || !v.Record().Born.IsZero() {
 		return nil

@@ -104,7 +104,7 @@ func (a *Aspect) Recall(_ context.Context, v *aspects.Visit) (done bool, err err
 }
 
 // Read reads the content if the URI is a feed or sitemap.
-func (a *Aspect) Read(v *aspects.Visit) error {
+func (a *Aspect) Read(ctx context.Context, v *aspects.Visit) error {
 	r := aspects.Of[reading](v)
 	r.state = stateOf(v.Record())
 	if !showsSource(v) {
@@ -127,7 +127,7 @@ func (a *Aspect) Read(v *aspects.Visit) error {
 		return nil
 	}
 	defer content.Close()
-	doc, err := Read(v.URI(), contentType, r.state.IsSource(), content, a.Options(v).Bounds)
+	doc, err := Read(ctx, v.URI(), contentType, r.state.IsSource(), content, a.Options(v).Bounds)
 	if err != nil || doc.Fault != nil && len(doc.Items) == 0 {
 		if r.state.IsSource() {
 			r.summary = Result{Kind: r.state.Kind, Fault: errors.Join(err, doc.Fault)}
@@ -137,11 +137,11 @@ func (a *Aspect) Read(v *aspects.Visit) error {
 		}
 		return nil
 	}
-	return a.readDocument(v, r, doc)
+	return a.readDocument(ctx, v, r, doc)
 }
 
 // readDocument compares the entries of a source with those that it listed before.
-func (a *Aspect) readDocument(v *aspects.Visit, r *reading, doc Document) error {
+func (a *Aspect) readDocument(ctx context.Context, v *aspects.Visit, r *reading, doc Document) error {
 	stored, err := a.Frontier.Seen(v.URI())
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (a *Aspect) readDocument(v *aspects.Visit, r *reading, doc Document) error 
 		Gap: news.Gap, Fault: doc.Fault,
 	}
 	v.Found.Dropped += doc.Dropped
-	if err := a.addNewEntries(v, r, doc.Kind, news); err != nil {
+	if err := a.addNewEntries(ctx, v, r, doc.Kind, news); err != nil {
 		return err
 	}
 	statements, err := a.addUpdatedEntries(v, r, news.Updated, belief)
@@ -194,9 +194,14 @@ func (a *Aspect) readDocument(v *aspects.Visit, r *reading, doc Document) error 
 
 // addNewEntries adds the entries that a source lists for the first time. At the first reading of a source, none is
 // news.
-func (a *Aspect) addNewEntries(v *aspects.Visit, r *reading, kind Kind, news Reading) error {
+func (a *Aspect) addNewEntries(
+	ctx context.Context, v *aspects.Visit, r *reading, kind Kind, news Reading,
+) error {
 	listed := make([]uri.URI, 0, len(news.New))
 	for i, item := range news.New {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		listed = append(listed, item.URI)
 		cand, ok := a.Candidate(v, item.URI, uri.Manifest)
 		if !ok {

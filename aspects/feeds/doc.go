@@ -4,7 +4,7 @@
 // package only decides what its content means for other URIs and for its own next visit. It does not use the network,
 // the store or the clock; what a [Subscriber] says to hubs, and hears from them, is sent and served by others.
 //
-//	doc, err := feeds.Read(self, contentType, awaited, content, feeds.Bounds{}) // the items
+//	doc, err := feeds.Read(ctx, self, contentType, awaited, content, feeds.Bounds{}) // the items
 //	seen, reading := seen.Read(now, doc)                                        // the new and updated ones
 //	state = state.After(now, doc, reading, right, wrong)                        // what was learned about the source
 //	wait := policy.Next(state, now, feeds.CacheHint(header))                    // when to visit it again

@@ -33,13 +33,13 @@ func (g *gatherer) feed(content io.Reader) error {
 	} else if err := checkJSONDepth(body); err != nil {
 		return err
 	}
-	parsed, fault := parse(body)
+	parsed, fault := g.parse(body)
 	if fault != nil {
 		whole := endAfterLastItem(body)
 		if whole == nil {
 			return fault
 		}
-		if parsed, err = parse(whole); err != nil {
+		if parsed, err = g.parse(whole); err != nil {
 			return fault
 		}
 	}
@@ -59,10 +59,10 @@ func (g *gatherer) feed(content io.Reader) error {
 }
 
 // parse reads a feed with the library. The library fetches nothing.
-func parse(body []byte) (feed *gofeed.Feed, err error) {
+func (g *gatherer) parse(body []byte) (feed *gofeed.Feed, err error) {
 	p := gofeed.NewParser()
 	p.KeepOriginalFeed = true
-	feed, err = p.Parse(bytes.NewReader(body))
+	feed, err = p.Parse(&limitedReader{ctx: g.ctx, r: bytes.NewReader(body), left: int64(len(body))})
 	if err == nil && feed == nil {
 		err = errors.New("it is empty")
 	}

@@ -1,6 +1,7 @@
 package feeds
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -200,7 +201,7 @@ func TestNoNumberOfASourceExilesIt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := Read(uri.FromCanonical("http://news.example/feed"), "text/xml", true, strings.NewReader(c.text), Bounds{})
+			doc, err := Read(context.Background(), uri.FromCanonical("http://news.example/feed"), "text/xml", true, strings.NewReader(c.text), Bounds{})
 			if err != nil || doc.Fault != nil {
 				t.Fatal(err, doc.Fault)
 			}

@@ -3,6 +3,7 @@ package feeds
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -72,8 +73,10 @@ var ErrNotASource = errors.New("neither a feed nor a sitemap")
 // Read reads the source at the URI self. The content is the body without content coding. A list of addresses in plain
 // text is a source only if awaited is true. If content has a method Bytes, most contents that are not sources are
 // recognised without a copy. The error is [ErrNotASource], or says why content could not be read. A source that is
-// broken is returned as far as it could be read, with the reason in its Fault.
-func Read(self uri.URI, contentType string, awaited bool, content io.Reader, b Bounds) (Document, error) {
+// broken is returned as far as it could be read, with the reason in its Fault. When ctx ends, the rest is not read.
+func Read(
+	ctx context.Context, self uri.URI, contentType string, awaited bool, content io.Reader, b Bounds,
+) (Document, error) {
 	if b.MaxItems <= 0 {
 		b.MaxItems = DefaultMaxItems
 	}
@@ -92,12 +95,12 @@ func Read(self uri.URI, contentType string, awaited bool, content io.Reader, b B
 		r = bufio.NewReaderSize(z, headLength)
 		contentType = "" // it describes the gzip, not its content
 	}
-	limited := &limitedReader{r: r, left: b.MaxBytes}
+	limited := &limitedReader{ctx: ctx, r: r, left: b.MaxBytes}
 	decoded, head, err := decode(limited, contentType)
 	if err != nil {
 		return Document{}, fmt.Errorf("read %s: %w", self, err)
 	}
-	g := gatherer{self: self, bounds: b, places: map[uri.URI]int{}}
+	g := gatherer{ctx: ctx, self: self, bounds: b, places: map[uri.URI]int{}}
 	switch g.doc.Kind = kindOf(contentType, head, awaited); {
 	case g.doc.Kind == None:
 		return Document{}, ErrNotASource
@@ -115,11 +118,12 @@ func Read(self uri.URI, contentType string, awaited bool, content io.Reader, b B
 	return g.doc, nil
 }
 
-// limitedReader reads at most left bytes. An error of r ends it as the end of the content does.
+// limitedReader reads at most left bytes. An error of r, or the end of ctx, ends it as the end of the content does.
 type limitedReader struct {
+	ctx  context.Context
 	r    io.Reader
 	left int64
-	over bool // there were more bytes, or r failed
+	over bool // there were more bytes, r failed, or ctx has ended
 }
 
 func (l *limitedReader) Read(p []byte) (int, error) {
@@ -127,6 +131,10 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 		if n, _ := l.r.Read(make([]byte, 1)); n > 0 {
 			l.over = true
 		}
+		return 0, io.EOF
+	}
+	if l.ctx.Err() != nil {
+		l.over = true
 		return 0, io.EOF
 	}
 	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
@@ -140,6 +148,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 
 // gatherer puts a document together.
 type gatherer struct {
+	ctx    context.Context
 	self   uri.URI
 	bounds Bounds
 	doc    Document
@@ -164,7 +173,7 @@ func (g *gatherer) resolve(ref string) uri.URI {
 
 // add adds an item. Of two items with the same page and id, the one with the later date is kept.
 func (g *gatherer) add(i Item, link string) {
-	if len(g.doc.Items) >= g.bounds.MaxItems {
+	if len(g.doc.Items) >= g.bounds.MaxItems || g.ctx.Err() != nil {
 		g.doc.Dropped++ // before resolving the link, which is the expensive part
 		return
 	}
@@ -188,7 +197,7 @@ func (g *gatherer) add(i Item, link string) {
 
 // embed adds the address of an image or the like.
 func (g *gatherer) embed(ref string) {
-	if len(g.doc.Embeds) >= maxEmbeds {
+	if len(g.doc.Embeds) >= maxEmbeds || g.ctx.Err() != nil {
 		return
 	}
 	if u := g.resolve(ref); !u.IsZero() {

@@ -3,6 +3,7 @@ package feeds
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -148,7 +149,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := Read(mustURI(t, "http://news.example/rss.xml"), c.contentType, c.awaited, strings.NewReader(c.body), Bounds{})
+			doc, err := Read(context.Background(), mustURI(t, "http://news.example/rss.xml"), c.contentType, c.awaited, strings.NewReader(c.body), Bounds{})
 			must(t, err)
 			if doc.Kind != c.kind || doc.Cut != c.cut {
 				t.Errorf("kind %s, cut %v (%v), want %s, %v", doc.Kind, doc.Cut, doc.Fault, c.kind, c.cut)
@@ -183,7 +184,7 @@ func TestReadFindsHintsAndHubs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := Read(mustURI(t, "http://news.example/rss.xml"), "", false, strings.NewReader(c.body), Bounds{})
+			doc, err := Read(context.Background(), mustURI(t, "http://news.example/rss.xml"), "", false, strings.NewReader(c.body), Bounds{})
 			must(t, err)
 			if doc.Hints != c.want || doc.Hub.String() != c.hub {
 				t.Errorf("hints %+v, hub %q; want %+v, %q", doc.Hints, doc.Hub, c.want, c.hub)
@@ -203,7 +204,7 @@ func TestReadRefusesOtherContents(t *testing.T) {
 		"a broken gzip":             "\x1f\x8bxxxxxxxxxxxxxxxxxxxx",
 		"a comment that never ends": "<!-- <rss>",
 	} {
-		if doc, err := Read(mustURI(t, "http://news.example/x"), "", false, strings.NewReader(body), Bounds{}); !errors.Is(err, ErrNotASource) {
+		if doc, err := Read(context.Background(), mustURI(t, "http://news.example/x"), "", false, strings.NewReader(body), Bounds{}); !errors.Is(err, ErrNotASource) {
 			t.Errorf("%s: %v, %v, want %v", name, doc, err, ErrNotASource)
 		}
 	}
@@ -212,16 +213,16 @@ func TestReadRefusesOtherContents(t *testing.T) {
 func TestReadIsBounded(t *testing.T) {
 	t.Parallel()
 	body := "<urlset>" + strings.Repeat("<url><loc>http://news.example/a</loc></url>", 10) + "<url><loc>http://news.example/b</loc></url><url><loc>http://news.example/c</loc></url></urlset>"
-	doc, err := Read(mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(body), Bounds{MaxItems: 2})
+	doc, err := Read(context.Background(), mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(body), Bounds{MaxItems: 2})
 	if err != nil || len(doc.Items) != 2 || doc.Dropped != 1 {
 		t.Errorf("%d items, %d dropped, %v; want 2, 1", len(doc.Items), doc.Dropped, err)
 	}
-	doc, err = Read(mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(body), Bounds{MaxBytes: 200})
+	doc, err = Read(context.Background(), mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(body), Bounds{MaxBytes: 200})
 	if err != nil || len(doc.Items) != 1 || !doc.Cut {
 		t.Errorf("%d items, cut %v, %v; want 1, true", len(doc.Items), doc.Cut, err)
 	}
 	bomb := zipped("<urlset>" + strings.Repeat("<url></url>", 1<<18))
-	if doc, err = Read(mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(bomb), Bounds{MaxBytes: 1 << 20}); err != nil || !doc.Cut {
+	if doc, err = Read(context.Background(), mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(bomb), Bounds{MaxBytes: 1 << 20}); err != nil || !doc.Cut {
 		t.Errorf("a gzip bomb: cut %v, %v; want true", doc.Cut, err)
 	}
 	for name, deep := range map[string]string{
@@ -229,7 +230,7 @@ func TestReadIsBounded(t *testing.T) {
 		"sitemap": "<urlset>" + strings.Repeat("<a>", 1<<17),
 		"json":    `{"version":"https://jsonfeed.org/version/1","items":` + strings.Repeat("[", 1<<17),
 	} {
-		if doc, err := Read(mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(deep), Bounds{}); err != nil || doc.Fault == nil {
+		if doc, err := Read(context.Background(), mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(deep), Bounds{}); err != nil || doc.Fault == nil {
 			t.Errorf("a deeply nested %s: %v, fault %v; want a fault", name, err, doc.Fault)
 		}
 	}
@@ -249,7 +250,7 @@ func FuzzRead(f *testing.F) {
 	self := mustURI(f, "http://news.example/rss.xml")
 	f.Fuzz(func(t *testing.T, body string) {
 		const maxItems = 20
-		doc, err := Read(self, "", true, strings.NewReader(body), Bounds{MaxItems: maxItems})
+		doc, err := Read(context.Background(), self, "", true, strings.NewReader(body), Bounds{MaxItems: maxItems})
 		if err != nil && !errors.Is(err, ErrNotASource) {
 			t.Fatal(err)
 		}
@@ -335,9 +336,35 @@ func TestReadBoundsHostileSources(t *testing.T) {
 	t.Parallel()
 	self := mustURI(t, "http://news.example/s.xml")
 	for _, c := range hostile {
-		doc, err := Read(self, "", true, strings.NewReader(c.make(1<<15)), Bounds{MaxItems: 100})
+		doc, err := Read(context.Background(), self, "", true, strings.NewReader(c.make(1<<15)), Bounds{MaxItems: 100})
 		if err != nil && !errors.Is(err, ErrNotASource) || len(doc.Items) > 100 {
 			t.Errorf("%s: %d items, %v; want at most 100 items", c.name, len(doc.Items), err)
+		}
+	}
+}
+
+// looks is a context that ends when it has been looked at so often.
+type looks struct {
+	context.Context
+	left int
+}
+
+func (l *looks) Err() error {
+	if l.left--; l.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// No item is resolved, and nothing is read, without a look at the context, so that no source delays the end of a crawl.
+func TestReadEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	const most = 20
+	self := mustURI(t, "http://news.example/s.xml")
+	for _, c := range hostile {
+		doc, _ := Read(&looks{t.Context(), most}, self, "", true, strings.NewReader(c.make(1<<16)), Bounds{})
+		if len(doc.Items)+len(doc.Embeds) > most {
+			t.Errorf("%s: %d items and %d embeds, want at most %d", c.name, len(doc.Items), len(doc.Embeds), most)
 		}
 	}
 }
@@ -348,7 +375,7 @@ func TestWorkOfHostileSourcesGrowsWithTheirSize(t *testing.T) {
 	for _, c := range hostile {
 		t.Run(c.name, func(t *testing.T) {
 			slow.Linear(t, c.make, func(text string) {
-				_, _ = Read(self, "", true, strings.NewReader(text), Bounds{})
+				_, _ = Read(context.Background(), self, "", true, strings.NewReader(text), Bounds{})
 			})
 		})
 	}

@@ -155,12 +155,14 @@ const (
 // Read adds the sitemaps that a robots.txt names. If there are none, it adds the usual one. If the robots.txt redirects
 // to another host, it adds the URI there, whether it is in scope or not. One on the same host is fetched before the
 // next visit.
-func (a *Aspect) Read(v *aspects.Visit) error {
+func (a *Aspect) Read(ctx context.Context, v *aspects.Visit) error {
 	if !v.Found.Read || !v.IsRobots || v.Failed {
 		return nil
 	}
 	if named, usual := a.Sitemaps(v); named && !v.IsSubstitute() {
-		a.addSitemaps(v, usual)
+		if err := a.addSitemaps(ctx, v, usual); err != nil {
+			return err
+		}
 	}
 	if !discover.IsRedirect(v.Capture.Status) {
 		return nil
@@ -172,10 +174,10 @@ func (a *Aspect) Read(v *aspects.Visit) error {
 	return nil
 }
 
-func (a *Aspect) addSitemaps(v *aspects.Visit, usual bool) {
+func (a *Aspect) addSitemaps(ctx context.Context, v *aspects.Visit, usual bool) error {
 	named, ok := Sitemaps(v.Capture)
 	if !ok {
-		return
+		return nil
 	}
 	add := func(ref string, due time.Time) {
 		if u, err := v.URI().Join(ref); err == nil && u != v.URI() {
@@ -183,11 +185,15 @@ func (a *Aspect) addSitemaps(v *aspects.Visit, usual bool) {
 		}
 	}
 	for _, ref := range named {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		add(ref, v.Finished)
 	}
 	if len(named) == 0 && usual {
 		add(usualSitemap, v.Finished.Add(usualSitemapAfter))
 	}
+	return nil
 }
 
 // Decide completes the schedule of a robots.txt. Usually it has no due time, because the URIs of the host ask for

@@ -120,7 +120,7 @@ func (a *Aspect) IsOutside(v *aspects.Visit, u uri.URI) (bool, error) {
 }
 
 // Read notes what a page shows, for the search for traps. Then it removes the candidates that are part of a trap.
-func (a *Aspect) Read(v *aspects.Visit) error {
+func (a *Aspect) Read(_ context.Context, v *aspects.Visit) error {
 	if v.Found.Page == nil || !a.Options(v).Detect {
 		return nil
 	}

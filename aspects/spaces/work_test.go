@@ -94,7 +94,7 @@ func TestWorkOfLinksIsBounded(t *testing.T) {
 			a := spaces.Aspect{Store: c.traps.Store, Options: func(*aspects.Visit) *spaces.Options {
 				return &spaces.Options{Detect: true, Wait: time.Hour}
 			}}
-			must(t, a.Read(v))
+			must(t, a.Read(t.Context(), v))
 			untested := 0
 			for _, note := range a.Note(v, nil) {
 				untested, err = strconv.Atoi(strings.TrimPrefix(note, "trapsUntested:"))

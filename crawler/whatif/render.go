@@ -134,17 +134,17 @@ func (g *stage) run(ctx context.Context, b Browser, s *config.Settings) (*Render
 		return nil, err
 	}
 	out := &Rendering{Title: r.Title, Text: utf8.RuneCountInString(r.Text), Late: r.Late, Requests: g.list}
-	if out.SourceLinks, err = g.links(g.main.Header, g.main.Body); err != nil {
+	if out.SourceLinks, err = g.links(ctx, g.main.Header, g.main.Body); err != nil {
 		return nil, err
 	}
-	out.Links, err = g.links(http.Header{"Content-Type": {"text/html; charset=utf-8"}}, r.DOM)
+	out.Links, err = g.links(ctx, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, r.DOM)
 	return out, err
 }
 
 // links returns the number of links in a document.
-func (g *stage) links(h http.Header, body []byte) (int, error) {
-	found, err := discover.Links(
-		discover.Document{URI: g.page, Status: http.StatusOK, Header: h}, bytes.NewReader(body), discover.Bounds{})
+func (g *stage) links(ctx context.Context, h http.Header, body []byte) (int, error) {
+	doc := discover.Document{URI: g.page, Status: http.StatusOK, Header: h}
+	found, err := discover.Links(ctx, doc, bytes.NewReader(body), discover.Bounds{})
 	return len(found.Links), err
 }
 

@@ -106,7 +106,7 @@ func found(t *testing.T, r chromium.Result) map[string]bool {
 			r.URI,
 		), Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
 	}
-	links, err := discover.Links(doc, strings.NewReader(string(r.DOM)), discover.Bounds{})
+	links, err := discover.Links(t.Context(), doc, strings.NewReader(string(r.DOM)), discover.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
