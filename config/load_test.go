@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -71,7 +72,7 @@ func load(t testing.TB, main string, hosts ...string) *config.Config {
 
 func mime(t testing.TB, expr string) *regexp.Regexp {
 	t.Helper()
-	re, err := evaluators.Pattern(expr)
+	re, err := digest.TypePattern(expr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strings"
 )
 
 // MaxPattern is the maximum number of instructions of a compiled expression. The time of a match grows with the length
@@ -43,4 +44,25 @@ func measuredPattern(expr string) (re *regexp.Regexp, instructions int, err erro
 		return nil, n, PatternTooLargeError{n}
 	}
 	return re, len(program.Inst), nil
+}
+
+const typeHead, typeTail = `(?is)\A(?:`, `)\z`
+
+// TypePattern compiles a pattern of content types. As in Heritrix it has to match the whole value of the Content-Type
+// header, parameters included: "text/html" does not match "text/html; charset=utf-8", "text/html.*" and "^text/.*$" do.
+// Unlike in Heritrix case does not matter.
+func TypePattern(expr string) (*regexp.Regexp, error) {
+	if _, err := CompilePattern(expr); err != nil { // compiled alone, so that the expression cannot close our group
+		return nil, fmt.Errorf("MIME pattern: %w", err)
+	}
+	re, err := regexp.Compile(typeHead + expr + typeTail)
+	if err != nil {
+		return nil, fmt.Errorf("MIME pattern %q: %w", expr, err)
+	}
+	return re, nil
+}
+
+// TypeExpression returns the expression of which [TypePattern] made a pattern.
+func TypeExpression(pattern *regexp.Regexp) string {
+	return strings.TrimSuffix(strings.TrimPrefix(pattern.String(), typeHead), typeTail)
 }

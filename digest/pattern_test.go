@@ -26,3 +26,12 @@ func TestLargeProgramsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestTypePatternRefuses(t *testing.T) {
+	t.Parallel()
+	for _, expr := range []string{"text/(", "a)|(?:b", strings.Repeat("(", 1000) + strings.Repeat(")", 1000)} {
+		if re, err := TypePattern(expr); err == nil {
+			t.Errorf("TypePattern(%.20q) = %.40s, want an error", expr, re)
+		}
+	}
+}

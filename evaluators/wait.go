@@ -1,12 +1,10 @@
 package evaluators
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
@@ -16,7 +14,7 @@ import (
 // WaitEvaluator is one entry of the stack: the types of content that it decides about, and by which rule.
 type WaitEvaluator struct {
 	Name string         // for logs and reasons; empty = the pattern
-	MIME *regexp.Regexp // matches the types of content, as [Pattern] returns it; nil = all types
+	MIME *regexp.Regexp // matches the types of content, as [digest.TypePattern] compiles it; nil = all types
 	Rule Rule           // decides; nil = [Classic] with its defaults
 }
 
@@ -167,7 +165,7 @@ func (e WaitEvaluator) name() string {
 	case e.Name != "":
 		return e.Name
 	case e.MIME != nil:
-		return strings.TrimSuffix(strings.TrimPrefix(e.MIME.String(), patternHead), patternTail)
+		return digest.TypeExpression(e.MIME)
 	}
 	return "any type"
 }
@@ -197,26 +195,11 @@ func (e WaitEvaluator) Initial() time.Duration {
 	return defaultInitial
 }
 
-const patternHead, patternTail = `(?is)\A(?:`, `)\z`
-
-// Pattern compiles a pattern for [WaitEvaluator.MIME]. As in Heritrix it has to match the whole value of the
-// Content-Type header, parameters included: "text/html" does not match "text/html; charset=utf-8", "text/html.*" and
-// "^text/.*$" do. Unlike in Heritrix case does not matter.
-func Pattern(expr string) (*regexp.Regexp, error) {
-	if _, err := digest.CompilePattern(expr); err != nil { // compiled alone, so that the expression cannot close our group
-		return nil, fmt.Errorf("MIME pattern: %w", err)
-	}
-	re, err := regexp.Compile(patternHead + expr + patternTail)
-	if err != nil {
-		return nil, fmt.Errorf("MIME pattern %q: %w", expr, err)
-	}
-	return re, nil
-}
-
+// As [digest.TypePattern] compiles them.
 var (
-	textTypes  = regexp.MustCompile(patternHead + `^text/.*$` + patternTail)
-	imageTypes = regexp.MustCompile(patternHead + `^image/.*$` + patternTail)
-	allTypes   = regexp.MustCompile(patternHead + `.*` + patternTail)
+	textTypes  = regexp.MustCompile(`(?is)\A(?:^text/.*$)\z`)
+	imageTypes = regexp.MustCompile(`(?is)\A(?:^image/.*$)\z`)
+	allTypes   = regexp.MustCompile(`(?is)\A(?:.*)\z`)
 )
 
 // Default returns the stack of Heritrix: "text" (^text/.*$) begins with 12h, "image" (^image/.*$) with 48h, and "plain"

@@ -5,12 +5,12 @@ import (
 	"math"
 	"reflect"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
@@ -21,7 +21,7 @@ const (
 
 func pattern(t testing.TB, expr string) *regexp.Regexp {
 	t.Helper()
-	re, err := Pattern(expr)
+	re, err := digest.TypePattern(expr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,15 +201,6 @@ func TestPatternMatchesTheWholeTypeWithoutRegardToCase(t *testing.T) {
 	}
 }
 
-func TestPatternRefuses(t *testing.T) {
-	t.Parallel()
-	for _, expr := range []string{"text/(", "a)|(?:b", strings.Repeat("(", 1000) + strings.Repeat(")", 1000)} {
-		if re, err := Pattern(expr); err == nil {
-			t.Errorf("Pattern(%.20q) = %.40s, want an error", expr, re)
-		}
-	}
-}
-
 func TestDefaultGivesEachCallerItsOwnStack(t *testing.T) {
 	t.Parallel()
 	want := Default()
@@ -382,6 +373,15 @@ func TestIntervalsCanBeFollowed(t *testing.T) {
 	} {
 		if got := Interval(d); got != want {
 			t.Errorf("Interval(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestDefaultPatternsAreOnesOfAConfiguration(t *testing.T) {
+	t.Parallel()
+	for _, e := range Default() {
+		if want := pattern(t, digest.TypeExpression(e.MIME)); e.MIME.String() != want.String() {
+			t.Errorf("the pattern of %s is %s, want %s", e.Name, e.MIME, want)
 		}
 	}
 }

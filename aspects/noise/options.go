@@ -73,7 +73,7 @@ const defaultTypes = `^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$
 
 // DefaultOptions returns the options that apply where no file sets anything.
 func DefaultOptions() Options {
-	types, err := evaluators.Pattern(defaultTypes)
+	types, err := digest.TypePattern(defaultTypes)
 	o := Options{
 		Of: OfSource, Mode: Strict, MIME: types, MaxSize: 2 << 20, MaxTime: 10 * time.Second, Auto: AutoSchedule,
 		RestlessWait: evaluators.DefaultRestlessEvery,

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -96,7 +95,7 @@ func ReadTypePattern(f Field) (*regexp.Regexp, bool) {
 	if !ok {
 		return nil, false
 	}
-	re, err := evaluators.Pattern(s)
+	re, err := digest.TypePattern(s)
 	if err != nil {
 		f.Fault("is not a regular expression: "+regexProblem(err, s), `write for example "^text/html.*" (RE2 syntax)`)
 		return nil, false
