@@ -18,9 +18,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
@@ -236,7 +236,7 @@ func TestAPageThatMembersMayNotSeeHoldsNoOther(t *testing.T) {
 			case r.URI.Host() != "members.example" || strings.HasSuffix(r.URI.String(), "robots.txt"):
 			case r.URI.Path() != closed && !r.Failed:
 				captured++
-			case r.URI.Path() == closed && r.Failed && r.Block == evaluators.ForStrangers:
+			case r.URI.Path() == closed && r.Failed && r.Block == misfortune.ForStrangers:
 				failed++
 			default:
 				t.Errorf("%s: status %d, failed: %t, %q", r.URI, r.Status, r.Failed, r.Block)

@@ -116,8 +116,8 @@ func (c *Crawler) composeFeeds() {
 			seed := config.About{URI: c.scopeOfSeed(v).Seed(), Now: v.Finished}
 			return config.OwnFor[feeds.Options](settingsOf(v).config, seed)
 		},
-		Frontier: p.Frontier, Reputation: p.Reputation, Log: p.Log, NotifyHub: p.NotifyHub,
-		Candidate: c.candidate,
+		Frontier: p.Frontier, Dates: p.Reputation.Dates, AddDate: p.Reputation.AddDate, Log: p.Log,
+		NotifyHub: p.NotifyHub, Candidate: c.candidate,
 		Born: func(v *aspects.Visit, item feeds.Item, kind feeds.Kind, first bool) time.Time {
 			return a.articles.Born(v, articles.Listed{
 				Published: item.Published, Date: item.Date(), Newest: kind.ListsNewest(), First: first,

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"github.com/arcrawl/arcrawl/discover"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 func TestLinksOfScripts(t *testing.T) {
@@ -216,27 +215,6 @@ func FuzzDate(f *testing.F) {
 		}
 		discover.ValidUTF8([]byte(s))
 	})
-}
-
-func TestDateIn(t *testing.T) {
-	t.Parallel()
-	for path, want := range map[string]string{
-		"/2026/11/21/a-title":       "2026-11-21",
-		"/news/2026-11-21-title":    "2026-11-21",
-		"/news/20261121/title":      "2026-11-21",
-		"/a/2026/1/2/":              "2026-01-02",
-		"/2026/13/21/":              "",
-		"/2026/11/31/":              "",
-		"/2026/a/11/21":             "",
-		"/12345678":                 "",
-		"/99999999999999999999/1/1": "",
-		"/":                         "",
-	} {
-		got := discover.DateIn(uri.FromCanonical("http://news.example" + path))
-		if text := got.Format(time.DateOnly); got.IsZero() && want != "" || !got.IsZero() && text != want {
-			t.Errorf("%s: %s, want %q", path, text, want)
-		}
-	}
 }
 
 func TestLinksFindsFeedsAndThePublicationDate(t *testing.T) {

@@ -135,12 +135,6 @@ func mayBeNotFound(content []byte) bool {
 	return slices.ContainsFunc(notFoundWords, func(word string) bool { return bytes.Contains(title, []byte(word)) })
 }
 
-// RedirectLoop is the kind of answer that leads back to its own URI, directly or through another one.
-const RedirectLoop = "loop:redirect"
-
-// ForStrangers is the kind of answer that strangers get, sent to a crawler that is logged in.
-const ForStrangers = "login:strangers"
-
 // The bounds of a page that may be a cookie wall. A page with more content is a page with a banner.
 const (
 	wallWords = 40 // that a reader sees

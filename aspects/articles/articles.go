@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
@@ -84,7 +83,7 @@ func (a *Aspect) Read(_ context.Context, v *aspects.Visit) error {
 	now := v.Finished
 	date := page.Published
 	if date.IsZero() {
-		date = discover.DateIn(v.URI())
+		date = dateIn(v.URI().Path())
 	}
 	if !date.IsZero() && now.Sub(date) <= o.Young && date.Sub(now) <= 24*time.Hour { // a day may begin earlier elsewhere
 		v.Found.Born = birth(date, now)

@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -38,10 +37,12 @@ type Aspect struct {
 	// Implied returns the options that say which pages a feed of the visit implies.
 	Implied func(*aspects.Visit) *Options
 
-	Frontier   *frontier.Frontier
-	Reputation *hosts.Reputation
-	Log        zerolog.Logger
+	Frontier *frontier.Frontier
+	Log      zerolog.Logger
 
+	// Dates returns how reliable the dates of a host are. AddDate stores whether one was right.
+	Dates   func(uri.Host) (evaluators.Dates, error)
+	AddDate func(host uri.Host, about evaluators.Dating, right bool) error
 	// Candidate returns a URI that the visit found as a candidate. It reports false if the URI is out of scope.
 	Candidate func(*aspects.Visit, uri.URI, uri.Hop) (frontier.Candidate, bool)
 	// Born returns when the page of a new entry came into being, if it is followed up; zero if it is not.
@@ -98,7 +99,7 @@ func showsSource(v *aspects.Visit) bool {
 // Recall looks up how reliable the dates of feeds are on the host, for the next visit.
 func (a *Aspect) Recall(_ context.Context, v *aspects.Visit) (done bool, err error) {
 	if r := v.Record(); r.Source != "" || !r.ReportedChange.IsZero() {
-		aspects.Of[reading](v).hosted, err = a.Reputation.Dates(r.URI.Host())
+		aspects.Of[reading](v).hosted, err = a.Dates(r.URI.Host())
 	}
 	return false, err
 }
@@ -436,7 +437,7 @@ func (a *Aspect) DecideOnLateHost(_ context.Context, v *aspects.Visit) error {
 func (a *Aspect) Learn(v *aspects.Visit) error {
 	r := aspects.Of[reading](v)
 	add := func(host uri.Host, kind evaluators.Dating, right bool) error {
-		if err := a.Reputation.AddDate(host, kind, right); err != nil {
+		if err := a.AddDate(host, kind, right); err != nil {
 			return fmt.Errorf("store how reliable the dates of %s are: %w", v.URI(), err)
 		}
 		return nil

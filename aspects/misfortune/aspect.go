@@ -93,10 +93,10 @@ func (a *Aspect) Judge(_ context.Context, v *aspects.Visit) (done bool, err erro
 	why := ""
 	switch {
 	case v.Request.Strangers:
-		v.Block = evaluators.ForStrangers
+		v.Block = ForStrangers
 		why = v.Block
 	case back && !v.IsRobots && o.KnownBlocks:
-		v.Block = evaluators.RedirectLoop
+		v.Block = RedirectLoop
 		why = v.Block
 	case !v.Unread && isMisfortune(got):
 		if v.Block, err = Detect(got, *o); err != nil {

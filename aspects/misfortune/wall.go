@@ -15,6 +15,12 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
+// RedirectLoop is the kind of answer that leads back to its own URI, directly or through another one.
+const RedirectLoop = "loop:redirect"
+
+// ForStrangers is the kind of answer that strangers get, sent to a crawler that is logged in.
+const ForStrangers = "login:strangers"
+
 // Detect returns the kind of an answer that came instead of the page, as [evaluators.Block] does, or "". An error is
 // our own: the content could not be read again from where it was spooled.
 func Detect(got *fetch.Capture, s Options) (kind string, err error) {
@@ -90,7 +96,7 @@ func (a *Aspect) leadsNowhere(from, to uri.URI) (bool, error) {
 		if err != nil || !known || r.Via != from.String() {
 			return false, err
 		}
-		if strings.HasSuffix(r.LastError, evaluators.RedirectLoop) {
+		if strings.HasSuffix(r.LastError, RedirectLoop) {
 			return true, nil // found out at its last visit
 		}
 		next, ok := redirected(r.URI, r.Status, r.Location)

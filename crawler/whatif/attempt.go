@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -91,7 +90,7 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 		one, err := r.run(ctx, client, *config.Own[misfortune.Options](&s), func(got *fetch.Capture, out *Result) error {
 			j, err := logins.Judge(got, own)
 			if j.Failed != nil {
-				out.InsteadOf, out.Error = evaluators.ForStrangers, j.Failed.Error()
+				out.InsteadOf, out.Error = misfortune.ForStrangers, j.Failed.Error()
 			}
 			if err == nil && t.Browser != nil {
 				notShown = g.keep(got)
@@ -272,7 +271,7 @@ func (r named) run(
 		out.Digest = got.ContentDigest.String()
 	}
 	if to, err := r.URI.Join(out.Location); err == nil && out.Location != "" && to == r.URI {
-		out.InsteadOf = evaluators.RedirectLoop
+		out.InsteadOf = misfortune.RedirectLoop
 	} else if out.InsteadOf, err = misfortune.Detect(got, s); err != nil {
 		return out, err
 	}
