@@ -48,7 +48,7 @@ type playerOptions struct {
 //
 // An archived page can run its scripts, and nothing else. The dashboard's frame is sandboxed: no new windows, no
 // navigation of the dashboard. The dashboard's policy keeps the frame at the player; so an archived page is not shown
-// in a tab of its own. The content security policy of every answer allows connections to the player only. The player
+// in a tab of its own. The policies of every answer allow connections to the player only. The player
 // knows no token and no cookie of the dashboard; tickets let a browser read archived captures for some hours. The API
 // refuses requests that pages of other origins send, see the package access. The worker accepts no messages and has no
 // stored state, so that no archived page can change how another one is shown.
@@ -74,6 +74,7 @@ func (p *player) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-DNS-Prefetch-Control", "off")
+	h.Set("Connection-Allowlist", ownServer)
 	h.Set("Content-Security-Policy", nothingAllowed)
 	if from.Method != http.MethodGet && from.Method != http.MethodHead {
 		to.WriteHeader(http.StatusMethodNotAllowed)
@@ -104,6 +105,10 @@ func (p *player) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 		p.refuse(to, http.StatusNotFound, "there is no such page; open a version in the dashboard")
 	}
 }
+
+// ownServer allows a page and the player's worker no connection but to the player. Unlike a content security policy, it
+// also ends hints (preconnect), connections for frames that are then refused, and WebRTC. Only Chromium obeys it.
+const ownServer = "(response-origin)"
 
 // nothingAllowed is the policy of answers that are no pages of the player.
 const nothingAllowed = "default-src 'none'; sandbox"

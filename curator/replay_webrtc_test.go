@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +22,16 @@ const peer = `<!doctype html><p id=word>calm<script>
 	c.createDataChannel("x");
 	await c.setLocalDescription(await c.createOffer());
 })().catch(() => {}).then(() => setTimeout(() => { window.tried = true }, 2000));
+</script>`
+
+// barePeer is a page that does the same with what a new frame has, in which no script has removed anything.
+const barePeer = `<!doctype html><p>calm<img src="/ran.png"><script>
+onload = () => {
+	document.body.append(document.createElement("iframe"));
+	const c = new window[0].RTCPeerConnection({ iceServers: [{ urls: "stun:%s" }] });
+	c.createDataChannel("x");
+	c.createOffer().then((o) => c.setLocalDescription(o));
+};
 </script>`
 
 // stun is a server that answers nothing and counts packets.
@@ -79,5 +90,23 @@ func TestAnArchivedPageHasNoWebRTC(t *testing.T) {
 	b.Frame(`window.tried`)
 	if n := leaked(); n > 0 {
 		t.Errorf("the archived page has sent %d packets", n)
+	}
+
+	const bare = "http://b.example/"
+	at = stamp(w.add(w.Page(bare, htmlHead, fmt.Sprintf(barePeer, server)), "text/html", 200))
+	asked := make(chan bool, 10)
+	origin = serve(t, http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		p.ServeHTTP(to, r)
+		if strings.HasSuffix(r.URL.Path, "/ran.png") {
+			asked <- true
+		}
+	}))
+	d = framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, ticket, at, bare), &secrets)
+	b.Go("about:blank")
+	b.Go(d.URL + framedSignIn)
+	<-asked
+	time.Sleep(5 * time.Second) // Chromium may end the page for what it tries
+	if n := leaked(); n > 0 {
+		t.Errorf("the archived page has sent %d packets from a new frame", n)
 	}
 }

@@ -36,8 +36,11 @@ type Page struct {
 	endOnce func() // ends the browser
 }
 
+// Flag is a flag of the browser's command line.
+type Flag struct{ Name, Value string }
+
 // Open starts a browser with an empty page of the given size in pixels, or skips the test.
-func Open(t testing.TB, width, height int64) *Page {
+func Open(t testing.TB, width, height int64, flags ...Flag) *Page {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -54,6 +57,9 @@ func Open(t testing.TB, width, height int64) *Page {
 		chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(limit))
 	netLog := filepath.Join(t.TempDir(), "net.json")
 	options = append(options, chromedp.Flag("log-net-log", netLog))
+	for _, f := range flags {
+		options = append(options, chromedp.Flag(f.Name, f.Value))
+	}
 	ctx, end := context.WithTimeout(context.Background(), limit)
 	ctx, endBrowser := chromedp.NewExecAllocator(ctx, options...)
 	ctx, endTab := chromedp.NewContext(ctx)
