@@ -30,7 +30,7 @@ import (
 )
 
 // onlyReaders is the reason of tests that run without the race detector because they take long under it.
-const onlyReaders = "internal/parallel starts its goroutines, and its own tests run under the race detector"
+const onlyReaders = "archive/warc starts its goroutines, and tests of archive/index run under the race detector"
 
 func TestOwnArchiveHasNoFindings(t *testing.T) {
 	t.Parallel()
