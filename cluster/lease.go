@@ -170,6 +170,14 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
+// SetLinger says what the socket does when it is closed.
+func (c *conn) SetLinger(sec int) error {
+	if s, ok := c.Conn.(interface{ SetLinger(sec int) error }); ok {
+		return s.SetLinger(sec)
+	}
+	return errors.ErrUnsupported
+}
+
 // SyscallConn returns the socket, to look whether the other side has closed it.
 func (c *conn) SyscallConn() (syscall.RawConn, error) {
 	s, ok := c.Conn.(syscall.Conn)

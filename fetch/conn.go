@@ -28,6 +28,7 @@ type conn struct {
 	key  string     // scheme, host and port for which it can be reused
 	ip   netip.Addr // the server's address; zero if the connection has none
 	peer *peer      // to look into its socket
+	tcp  lingerer   // to say what its socket does when it is closed; nil if it has none
 	idle time.Time  // end of its last exchange
 
 	security *Security // nil without TLS
@@ -114,6 +115,23 @@ func (k *conn) limitBody(ctx context.Context, read, write time.Time) error {
 		err = k.SetDeadline(past)
 	}
 	return err
+}
+
+// lingerer is a socket, as [net.TCPConn] is.
+type lingerer interface{ SetLinger(sec int) error }
+
+// unanswered says whether a request has no answer yet. If the connection is closed meanwhile, also because the process
+// is killed, it is reset: the kernel would otherwise still send the request when the network works again, although
+// nobody waits for the answer and the host's rest is counted from before.
+func (k *conn) unanswered(yes bool) {
+	if k.tcp == nil {
+		return
+	}
+	seconds := -1 // what is left is sent
+	if yes {
+		seconds = 0
+	}
+	_ = k.tcp.SetLinger(seconds) // fails only if the connection is already closed
 }
 
 // abort closes the connection without writing to the server. A TLS close would write, and could block.

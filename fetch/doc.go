@@ -11,8 +11,9 @@
 //  1. Connect: an idle connection to the same scheme and address is used if it is still open and silent. Otherwise a
 //     new one is dialled. [Limits].Connect covers name resolution, TCP and TLS together.
 //  2. Head: the request is written and the response head is read, both before one point in time ([Limits].Headers). A
-//     server that sends single bytes does not extend it. Informational responses (1xx, except 101) are dropped and are
-//     not part of the record.
+//     server that sends single bytes does not extend it. If the head does not come, the connection is reset, so that
+//     the kernel does not send the request later. Informational responses (1xx, except 101) are dropped and are not
+//     part of the record.
 //  3. Stop: if there is a body to transfer, [Request].Stop receives the head. If it returns true, the connection is
 //     closed at once without reading the body. The Capture is Stopped and its block is the head alone.
 //     Then [Request].Space is asked for disk space. Where it refuses, the Capture is Refused, and its block is the

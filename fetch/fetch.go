@@ -269,6 +269,7 @@ func (c *Client) connectAs(
 		return nil, err
 	}
 	k := &conn{Conn: plain, key: strings.Clone(keyFor(r)), ip: remoteIP(plain), peer: newPeer(plain)}
+	k.tcp, _ = plain.(lingerer)
 	if u.Scheme() != "https" {
 		return k, nil
 	}

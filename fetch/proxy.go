@@ -75,6 +75,9 @@ func (t *secureTunnel) RemoteAddr() net.Addr { return t.host }
 // SyscallConn returns the socket.
 func (t *secureTunnel) SyscallConn() (syscall.RawConn, error) { return t.below.SyscallConn() }
 
+// SetLinger says what the socket does when it is closed.
+func (t *secureTunnel) SetLinger(sec int) error { return t.below.SetLinger(sec) }
+
 // Close closes the connection without a message to the proxy, which could block.
 func (t *secureTunnel) Close() error { return t.below.Close() }
 
