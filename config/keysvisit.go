@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/names"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -164,6 +165,6 @@ func (d *draft) scopeKeys() []schema.Var {
 			URIs: &s.Limits.URIs, PerDirectory: &s.Limits.PerDirectory,
 			Links: &s.Links.MaxLinks, Speculative: &s.Links.Speculative,
 		}),
-		nameKeys(&s.Names),
+		names.Keys(&s.Names),
 	)
 }

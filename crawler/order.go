@@ -18,10 +18,10 @@ func (c *Crawler) listOrder() order {
 	a := &c.aspects
 	return order{
 		gates: []step[aspects.Gate]{ // the first that does not admit the URI ends the walk
-			{"hold", c.admitHeld},
+			{"hold", a.hold.Admit},
 			{"scope", a.scope.Admit},
 			{"spaces", a.spaces.Admit},
-			{"names", c.admitName},
+			{"names", a.names.Admit},
 			{"robots", a.robots.Admit},
 		},
 		askers: []step[aspects.Asker]{ // each changes the request

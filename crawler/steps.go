@@ -8,8 +8,10 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/articles"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
+	"github.com/arcrawl/arcrawl/aspects/hold"
 	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/names"
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
@@ -44,8 +46,10 @@ type order struct {
 
 // aspectSet holds the aspects of a crawler.
 type aspectSet struct {
+	hold       hold.Aspect
 	scope      scope.Aspect
 	spaces     spaces.Aspect
+	names      names.Aspect
 	robots     robots.Aspect
 	misfortune misfortune.Aspect
 	noise      noise.Aspect
@@ -74,7 +78,12 @@ func settingsOf(v *aspects.Visit) *settings { return v.Settings.(*settings) }
 // compose passes the aspects the parts that they need.
 func (c *Crawler) compose() {
 	p, a := c.parts, &c.aspects
+	forbiddenWait := func(v *aspects.Visit) time.Duration { return aspects.OptionsOf[robots.Options](v).ForbiddenWait }
 	retry := func(v *aspects.Visit) *evaluators.Ladder { return &settingsOf(v).Retry }
+	a.hold.Held = func(v *aspects.Visit) bool {
+		_, held := settingsOf(v).config.Held(v.URI().Host())
+		return held
+	}
 	a.scope = scope.Aspect{Wait: forbiddenWait, Of: func(v *aspects.Visit) *scope.Scope {
 		return config.ScopeOf(settingsOf(v).config, v.Record().Seed, v.URI(), v.Began, p.Frontier)
 	}}
@@ -82,6 +91,7 @@ func (c *Crawler) compose() {
 		Options: aspects.OptionsOf[spaces.Options],
 		Store:   p.Traps, Frontier: p.Frontier, Log: p.Log,
 	}
+	a.names = names.Aspect{Frontier: p.Frontier, Wait: forbiddenWait}
 	a.robots = robots.Aspect{
 		Options: aspects.OptionsOf[robots.Options],
 		Retry:   func(v *aspects.Visit, failures int) time.Duration { return retry(v).Wait(failures) },

@@ -39,12 +39,12 @@ func KindOf(why string) (string, bool) {
 	return "trap", true
 }
 
-// RefusedByName begins the reason why a URI is not visited that has the same name as another one.
-const RefusedByName = "sameAs:"
+// refusedByName begins the reason why a URI is not visited that has the same name as another one.
+const refusedByName = "sameAs:"
 
 // isRefused reports whether a URI was not visited because of a trap, for this reason.
 func isRefused(why string) bool {
-	return strings.HasPrefix(why, RefusedByTrap) || strings.HasPrefix(why, RefusedByName)
+	return strings.HasPrefix(why, RefusedByTrap) || strings.HasPrefix(why, refusedByName)
 }
 
 // Release ends a trap permanently, or the budget of a path and its parameters, both as arcrawl traps names them. It

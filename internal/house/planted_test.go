@@ -108,7 +108,7 @@ var plants = []plant{
 
 	{"a small package without users", "packages are things", "uri/part/a.go", ``, "at most one user"},
 	{"a package of 150 lines", "packages are things", "uri/part/a.go", strings.Repeat("\n", 150), ""},
-	{"an aspect", "packages are things", "aspects/small/a.go", ``, ""},
+	{"an aspect", "packages are things", "aspects/hold/a.go", ``, ""},
 
 	{"the crawler dials", "doors", "crawler/a.go", `import "net"; func f() { net.DialTimeout("", "", 0) }`, "crawler touches the network, outwards: net.DialTimeout"},
 	{"the default client", "doors", "discover/a.go", `import "net/http"; func f() { http.Get("") }`, "net/http.Get"},

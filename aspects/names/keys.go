@@ -1,4 +1,4 @@
-package config
+package names
 
 import (
 	"fmt"
@@ -9,17 +9,17 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// nameKeys are the keys of [names].
-func nameKeys(n *uri.Naming) []schema.Var {
+// Keys returns the keys about names.
+func Keys(n *uri.Naming) []schema.Var {
 	return []schema.Var{
 		schema.Choice("names.set", schema.InBoth, &n.Set,
 			"When two URIs are the same. `whatwg`: a browser would send the same request. `heritrix`: also if they differ only in case, www, session ids or an empty query, as in Heritrix. `pywb`: they have the same SURT key in the index of a replay tool.",
 			uri.WHATWG, uri.Heritrix, uri.Pywb),
 		schema.Elements("names.drop", schema.InBoth, "parameter names", &n.Drop,
-			func(f schema.Field) []string { return boundNames(f, slices.Concat(n.Drop, readParameters(f))) },
+			func(f schema.Field) []string { return bound(f, slices.Concat(n.Drop, readParameters(f))) },
 			"Query parameters that do not change the page, as `\"utm_*\"`. A star matches any text. Parameters in the main file apply to all hosts too."),
 		schema.Elements("names.rewrite", schema.InBoth, "rewrites", &n.Rewrite,
-			func(f schema.Field) []uri.Rewrite { return boundNames(f, append(readRewrites(f), n.Rewrite...)) },
+			func(f schema.Field) []uri.Rewrite { return bound(f, append(readRewrites(f), n.Rewrite...)) },
 			"Rewrites of the text of a URI, in order: a regular expression, ` -> `, and the replacement of its matches, with groups as `$1`. Rewrites in a host file come before those in the main file."),
 	}
 }
@@ -27,8 +27,8 @@ func nameKeys(n *uri.Naming) []schema.Var {
 // maxNameRules bounds the lists of [names], because every rule is applied to every link.
 const maxNameRules = 100
 
-// boundNames reports a list that is too long together with the list of the main file.
-func boundNames[V any](f schema.Field, all []V) []V {
+// bound reports a list that is too long together with the list of the main file.
+func bound[V any](f schema.Field, all []V) []V {
 	if n := len(all); n > maxNameRules {
 		f.Fault(fmt.Sprintf("makes %d entries together with the main file", n), fmt.Sprintf("maximum: %d", maxNameRules))
 	}
