@@ -8,8 +8,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/jimsmart/grobotstxt"
-
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -43,7 +41,7 @@ func Parse(body []byte) Rules {
 		body = body[:bytes.LastIndexAny(body, "\r\n")+1]
 	}
 	var c collector
-	grobotstxt.Parse(spellOut(body), &c)
+	eachLine(string(body), c.add)
 	c.endGroup()
 	return Rules{groups: c.groups, sitemaps: c.sitemaps}
 }
@@ -67,14 +65,23 @@ func (r Rules) Allowed(agent string, u uri.URI) bool {
 func (r Rules) allows(agent, target string) bool {
 	agent = product(agent)
 	specific := r.names(agent)
-	allow, disallow := 0, 0
+	var found verdict
 	for _, g := range r.groups {
-		if !g.appliesTo(agent, specific) {
-			continue
+		if g.appliesTo(agent, specific) {
+			g.rules.judge(target, &found)
 		}
-		allow, disallow = g.rules.longest(target, allow, disallow)
 	}
-	return disallow <= allow
+	return found.work <= maxWork && found.disallow <= found.allow
+}
+
+// maxWork bounds the bytes of a target that wildcards of all rules are compared with; what takes more is forbidden. A
+// file can have 57,000 rules with a wildcard, so a target of 290 bytes never takes more. The work takes 40 ms at most.
+const maxWork = 16 << 20
+
+// verdict holds the answer of rules about a target.
+type verdict struct {
+	allow, disallow int // the lengths of the longest allowing and the longest forbidding rule that match
+	work            int // the bytes of the target that were compared with wildcards
 }
 
 // CrawlDelay returns the rest between two requests that the group for agent asks for, at most 24 hours. It reports
@@ -130,16 +137,14 @@ func (g group) appliesTo(agent string, specific bool) bool {
 	return g.everyone
 }
 
-// collector builds groups from the parser's callbacks. A User-agent line after a rule begins a new group. Other
-// lines, such as Crawl-delay, do not end the list of agents (RFC 9309, section 2.2.4).
+// collector builds groups from lines. A User-agent line after a rule begins a new group. Other lines, such as
+// Crawl-delay, do not end the list of agents (RFC 9309, section 2.2.4).
 type collector struct {
 	groups   []group
 	rules    ruleDraft // of the last group
 	sitemaps []string
 	ruled    bool // the last group has had a rule
 }
-
-var _ grobotstxt.ParseHandler = (*collector)(nil)
 
 // current returns the group that a line belongs to; nil before the first User-agent.
 func (c *collector) current() *group {
@@ -149,21 +154,32 @@ func (c *collector) current() *group {
 	return &c.groups[len(c.groups)-1]
 }
 
-// HandleRobotsStart is called before the first line.
-func (c *collector) HandleRobotsStart() {}
-
-// HandleRobotsEnd is called after the last line.
-func (c *collector) HandleRobotsEnd() {}
-
-// HandleSitemap is called for a Sitemap line, which belongs to no group.
-func (c *collector) HandleSitemap(_ int, value string) {
-	if value != "" && len(c.sitemaps) < maxSitemaps {
-		c.sitemaps = append(c.sitemaps, value)
+// add adds a line.
+func (c *collector) add(l line) {
+	switch l.field {
+	case agentField:
+		c.addAgent(l.value)
+	case allowField:
+		c.addRule(l.value, true)
+		// To allow the index page of a folder allows the address of the folder too, as for Google.
+		if slash := strings.LastIndexByte(l.value, '/'); slash >= 0 && strings.HasPrefix(l.value[slash:], "/index.htm") {
+			c.addRule(l.value[:slash+1]+"$", true)
+		}
+	case disallowField:
+		c.addRule(l.value, false)
+	case sitemapField: // belongs to no group
+		if l.value != "" && len(c.sitemaps) < maxSitemaps {
+			c.sitemaps = append(c.sitemaps, l.value)
+		}
+	case delayField:
+		g := c.current()
+		if d, ok := seconds(l.value); ok && g != nil {
+			g.delay, g.hasDelay = max(g.delay, d), true
+		}
 	}
 }
 
-// HandleUserAgent is called for a User-agent line.
-func (c *collector) HandleUserAgent(_ int, value string) {
+func (c *collector) addAgent(name string) {
 	if c.ruled || len(c.groups) == 0 {
 		c.endGroup()
 		c.groups = append(c.groups, group{})
@@ -171,28 +187,14 @@ func (c *collector) HandleUserAgent(_ int, value string) {
 	}
 	g := c.current()
 	// "* (all of you)" is still everyone.
-	if value == "*" || strings.HasPrefix(value, "*") && unicode.IsSpace(rune(value[1])) {
+	if name == "*" || strings.HasPrefix(name, "*") && unicode.IsSpace(rune(name[1])) {
 		g.everyone = true
 		return
 	}
-	g.agents = append(g.agents, product(value))
+	g.agents = append(g.agents, product(name))
 }
 
-// HandleAllow is called for an Allow line.
-func (c *collector) HandleAllow(_ int, value string) {
-	c.add(value, true)
-	// To allow the index page of a folder allows the address of the folder too, as for Google.
-	if slash := strings.LastIndexByte(value, '/'); slash >= 0 && strings.HasPrefix(value[slash:], "/index.htm") {
-		c.add(value[:slash+1]+"$", true)
-	}
-}
-
-// HandleDisallow is called for a Disallow line.
-func (c *collector) HandleDisallow(_ int, value string) {
-	c.add(value, false)
-}
-
-func (c *collector) add(pattern string, allow bool) {
+func (c *collector) addRule(pattern string, allow bool) {
 	if len(c.groups) > 0 {
 		c.rules.add(pattern, allow)
 		c.ruled = true
@@ -205,17 +207,6 @@ func (c *collector) endGroup() {
 		g.rules = c.rules.list()
 	}
 	c.rules.text, c.rules.ends = c.rules.text[:0], c.rules.ends[:0]
-}
-
-// HandleUnknownAction is called for every other line of the form "key: value".
-func (c *collector) HandleUnknownAction(_ int, key, value string) {
-	g := c.current()
-	if g == nil || !strings.EqualFold(key, "crawl-delay") {
-		return
-	}
-	if d, ok := seconds(value); ok {
-		g.delay, g.hasDelay = max(g.delay, d), true
-	}
 }
 
 // seconds reads a decimal number of seconds, without exponent and sign.
@@ -233,7 +224,8 @@ func seconds(s string) (time.Duration, bool) {
 	return time.Duration(n * float64(time.Second)), true
 }
 
-// product returns the product token at the beginning of a User-agent, in the characters that the parser accepts.
+// product returns the product token at the beginning of a User-agent: the characters of a token of HTTP but ! and &
+// (RFC 9110, section 5.6.2).
 func product(agent string) string {
 	end := strings.IndexFunc(agent, func(c rune) bool {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -249,8 +241,9 @@ func product(agent string) string {
 // start of the target, and to the end of the target if it ends in $. A match is as long as its pattern.
 
 // matches reports whether a pattern matches a target. It looks for each piece where it first occurs: if the leftmost
-// places do not fit, no others do. Only a last piece that is bound to the end has a fixed place.
-func matches(pattern, target string) bool {
+// places do not fit, no others do. Only a last piece that is bound to the end has a fixed place. It adds to work the
+// bytes in which it has to look for pieces.
+func matches(pattern, target string, work *int) bool {
 	begin := 0 // most patterns differ in the first bytes
 	for begin < len(pattern) && pattern[begin] != '*' {
 		if pattern[begin] == '$' && begin == len(pattern)-1 {
@@ -265,6 +258,7 @@ func matches(pattern, target string) bool {
 		return true
 	}
 	pattern, target = pattern[begin+1:], target[begin:]
+	*work += len(target)
 	pattern, bound := strings.CutSuffix(pattern, "$")
 	for {
 		piece, rest, more := strings.Cut(pattern, "*")
@@ -320,20 +314,20 @@ func (l *ruleDraft) addAll(other ruleList) {
 	}
 }
 
-// longest returns the lengths of the longest allowing and the longest forbidding rule that match a target, or what they
-// were if none is longer.
-func (l ruleList) longest(target string, allow, disallow int) (allowed, disallowed int) {
+// judge adds to found what the rules say of a target. It stops if that takes too much work.
+func (l ruleList) judge(target string, found *verdict) {
 	begin := 0
 	for _, mark := range l.ends {
 		end := int(mark >> 1)
 		length := end - begin
 		switch allows := mark&1 != 0; {
-		case allows && length > allow && matches(l.text[begin:end], target):
-			allow = length
-		case !allows && length > disallow && matches(l.text[begin:end], target):
-			disallow = length
+		case found.work > maxWork:
+			return
+		case allows && length > found.allow && matches(l.text[begin:end], target, &found.work):
+			found.allow = length
+		case !allows && length > found.disallow && matches(l.text[begin:end], target, &found.work):
+			found.disallow = length
 		}
 		begin = end
 	}
-	return allow, disallow
 }
