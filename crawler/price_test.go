@@ -201,7 +201,8 @@ func checkAssessment(t *testing.T, perDay map[string]float64, captured float64) 
 	part.Rates, part.Leading, rest.Rates = &important, true, &others
 	a := rate.Assess([]rate.Part{rest, part}, rate.Limits{Rest: 341 * time.Second})
 	t.Logf("captured %.3f; %v", captured, a)
-	if math.Abs(a.Share-captured) > 0.1 || a.Leading < 0.75 {
+	// Leading varies from 0.70 to 0.80 with the moment of the last count of waits.
+	if math.Abs(a.Share-captured) > 0.1 || a.Leading < 0.65 {
 		t.Errorf("%.3f of the versions were captured, and %.3f expected: %v", captured, a.Share, a)
 	}
 }
