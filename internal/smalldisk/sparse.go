@@ -19,8 +19,9 @@ const (
 )
 
 // CopyFS copies the folder from to the new folder to, like [os.CopyFS], and leaves out the bytes that no disk holds.
-// The logs of a store are files of 12 to 128 MB that are almost empty. It begins again if a file appears or
-// disappears meanwhile: a store in use writes tables and removes logs.
+// The logs of a store are files of 12 to 128 MB that are almost empty. It begins again if a file appears,
+// disappears or changes its length meanwhile: a store in use writes tables, names them in its manifest, and removes
+// logs. The copy of a table may be torn only if the copy of the manifest does not name it, as after a kill.
 func CopyFS(to, from string) error {
 	for range 100 {
 		before, err := files(from)
@@ -41,30 +42,42 @@ func CopyFS(to, from string) error {
 	return fmt.Errorf("copy %s: its files change all the time", from)
 }
 
-// files returns the paths of the files below a folder.
-func files(folder string) (names []string, err error) {
-	err = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			names = append(names, path)
-		}
-		return err
-	})
-	return names, err
+// file is a file of a folder.
+type file struct {
+	path string
+	size int64
 }
 
-func copyFiles(to, from string, paths []string) error {
+// files returns the files below a folder.
+func files(folder string) (all []file, err error) {
+	err = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		switch info, err := e.Info(); {
+		case err == nil:
+			all = append(all, file{path, info.Size()})
+		case !errors.Is(err, fs.ErrNotExist): // it was removed meanwhile
+			return err
+		}
+		return nil
+	})
+	return all, err
+}
+
+func copyFiles(to, from string, all []file) error {
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return err
 	}
-	for _, path := range paths {
-		name, err := filepath.Rel(from, path)
+	for _, f := range all {
+		name, err := filepath.Rel(from, f.path)
 		if err != nil {
 			return err
 		}
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(to, name)), 0o777); err != nil {
 			return err
 		}
-		if err := CopyFile(filepath.Join(to, name), path); err != nil {
+		if err := CopyFile(filepath.Join(to, name), f.path); err != nil {
 			return err
 		}
 	}
