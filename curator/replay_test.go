@@ -37,10 +37,13 @@ func (w *archived) player(engine string, tokens ...string) *player {
 	})
 }
 
-// askPlayer requests a path of the player without a browser.
+// askPlayer requests a path of the player without a browser, as the worker does.
 func askPlayer(p http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.URL.Opaque = path
+	if own, ok := p.(*player); ok && strings.HasPrefix(path, "/raw/") {
+		r.Header.Set(workerHeader, own.o.Tickets.WorkerKey())
+	}
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
@@ -123,7 +126,7 @@ func TestAVersionIsShownWhileItsFileIsOpen(t *testing.T) {
 	b := browser.Open(t, 300, 200)
 	for i, want := range []string{"one", "two", "one", "two"} {
 		var secrets atomic.Int64
-		d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", w.Now), stamps[i], page), &secrets)
+		d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", page, stamps[i], w.Now), stamps[i], page), &secrets)
 		b.Go(d.URL + framedSignIn)
 		frame := b.Frame(`location.pathname.startsWith("/w/") && document.getElementById("word") && document.images[0].naturalWidth == 100`)
 		if got := frame(`document.getElementById("word").textContent`); got != strconv.Quote(want) {

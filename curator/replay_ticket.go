@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"slices"
 	"strconv"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/access"
@@ -15,42 +17,77 @@ import (
 // A ticket is valid until the end of the period after the one in which it was issued.
 const ticketPeriod = 12 * time.Hour
 
-// tickets issues and checks tickets. A ticket allows its holder to read archived captures, and nothing else. It
-// contains when it expires, and a code that only this process can make. All tickets end with the process.
-type tickets struct{ key []byte }
+// maxViews is the maximum number of views whose tickets are valid: the last used ones. Each needs up to a megabyte.
+const maxViews = 300
+
+// tickets issues and checks tickets. A ticket allows its holder to see one archived page, and nothing else. It contains
+// when it expires, and a code that only this process can make. All tickets end with the process. Its methods are safe
+// for concurrent use.
+type tickets struct {
+	key []byte
+
+	mu    sync.Mutex       // guards views
+	views map[string]*view // by ticket
+}
 
 // newTickets returns tickets with a random key.
-func newTickets() tickets {
+func newTickets() *tickets {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails
-	return tickets{key}
+	return &tickets{key: key, views: map[string]*view{}}
 }
 
-// Issue returns the ticket for a name: of a token, or "" for a user of the unix socket. It is the same for several
-// hours, so that a browser can reuse what it has loaded.
-func (t tickets) Issue(name string, now time.Time) string {
-	expires := now.Truncate(ticketPeriod).Add(2 * ticketPeriod).Unix()
-	return strconv.FormatInt(expires, 16) + "-" + t.code(name, expires)
-}
-
-// Valid reports whether a ticket was issued for one of the names and has not expired.
-func (t tickets) Valid(ticket string, names []string, now time.Time) bool {
-	date, code, _ := strings.Cut(ticket, "-")
-	expires, err := strconv.ParseInt(date, 16, 64)
-	if err != nil || now.Unix() >= expires {
-		return false
-	}
-	valid := false
-	for _, name := range names {
-		valid = hmac.Equal([]byte(code), []byte(t.code(name, expires))) || valid
-	}
-	return valid
-}
-
-func (t tickets) code(name string, expires int64) string {
+// Issue returns the ticket for a name: of a token, or "" for a user of the unix socket. It opens the capture of a page
+// at a timestamp. It is the same for several hours, so that a browser can reuse what it has loaded.
+func (t *tickets) Issue(name, page, stamp string, now time.Time) string {
+	expires := now.Truncate(ticketPeriod).Add(2 * ticketPeriod)
 	sum := hmac.New(sha256.New, t.key)
-	sum.Write([]byte(strconv.FormatInt(expires, 16) + "\n" + name))
-	return hex.EncodeToString(sum.Sum(nil)[:16])
+	fmt.Fprintf(sum, "%d\n%q\n%s\n%s", expires.Unix(), name, stamp, page)
+	ticket := strconv.FormatInt(expires.Unix(), 16) + "-" + hex.EncodeToString(sum.Sum(nil)[:16])
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v := t.views[ticket]
+	if v == nil {
+		t.forget(now)
+		v = newView(name, page, stamp, expires)
+		t.views[ticket] = v
+	}
+	v.used = now
+	return ticket
+}
+
+// forget makes room for one more view. The lock is held.
+func (t *tickets) forget(now time.Time) {
+	oldest := ""
+	for ticket, v := range t.views {
+		if !now.Before(v.expires) {
+			delete(t.views, ticket)
+		} else if oldest == "" || v.used.Before(t.views[oldest].used) {
+			oldest = ticket
+		}
+	}
+	if len(t.views) >= maxViews {
+		delete(t.views, oldest)
+	}
+}
+
+// Find returns the view of a ticket that was issued for one of the names and has not expired.
+func (t *tickets) Find(ticket string, names []string, now time.Time) (*view, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v := t.views[ticket]
+	if v == nil || !now.Before(v.expires) || !slices.Contains(names, v.holder) {
+		return nil, false
+	}
+	v.used = now
+	return v, true
+}
+
+// WorkerKey returns the key with which the player's worker proves that it sends a request.
+func (t *tickets) WorkerKey() string {
+	sum := hmac.New(sha256.New, t.key)
+	sum.Write([]byte("worker"))
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // proxyHolder is the name in tickets of users whom a proxy names. No token and no user is called so.

@@ -27,7 +27,7 @@ const maxListed = 1000
 // catalog answers questions about versions. Its methods are safe for concurrent use.
 type catalog struct {
 	Archive *index.LiveReader // nil: there is no live index
-	Tickets tickets
+	Tickets *tickets
 	Site    playerAddress
 }
 
@@ -127,7 +127,7 @@ func (c *catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (Vi
 		out.Problem = problem
 		return out, nil
 	}
-	ticket := c.Tickets.Issue(holder(access.CallerOf(r.Context())), now)
+	ticket := c.Tickets.Issue(holder(access.CallerOf(r.Context())), out.URI, out.Version.At, now)
 	out.Frame = origin + "/open/" + ticket + "/" + out.Version.At + "/" + out.URI
 	return out, nil
 }

@@ -53,7 +53,7 @@ func (v *viewer) serve(d *daemon.Daemon, l net.Listener) error {
 	}
 	d.Serve(l, newPlayer(playerOptions{
 		Archive: v.catalog.Archive, Engine: c.ReplayAssets, Tickets: v.catalog.Tickets, Now: d.Now, Log: log,
-		Names: func() []string { return holders(o) },
+		Names: func() []string { return holders(o) }, Config: d.Live().Current,
 	}))
 	log.Info().Str("at", v.catalog.Site.Listen).Msg("serving archived versions to the dashboard")
 	return nil

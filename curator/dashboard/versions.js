@@ -1,7 +1,7 @@
 // Archived versions of a URI: the list, and the page that shows one of them.
 import { h, ask, optional, count, moment, table, notice, uriLink } from './page.js';
 
-const query = (uri, at) => 'u=' + encodeURIComponent(uri) + (at ? '&at=' + at : '');
+const query = (uri, at) => 'u=' + encodeURIComponent(uri) + (at ? '&at=' + encodeURIComponent(at) : '');
 
 // versionList returns a list of the versions of a URI, with links to see and to compare them.
 export async function versionList(uri) {
@@ -70,13 +70,25 @@ export async function viewPage(again, wanted) {
     ),
     v.problem ? notice('warn', v.problem) : null,
     v.frame
-      ? h('iframe', {
+      ? opening(h('iframe', {
           class: 'version',
           sandbox: 'allow-scripts allow-same-origin allow-forms',
           referrerpolicy: 'no-referrer',
           title: `The archived page ${v.uri} as of ${moment(v.version.date)}`,
           src: v.frame,
-        })
+        }))
       : null,
   ];
+}
+
+// opening lets a link in a frame lead to the version of another page. An archived page can ask for it too: all that
+// comes of it is that this page shows another version, with a ticket of its own.
+function opening(frame) {
+  const open = (event) => {
+    if (!frame.isConnected) removeEventListener('message', open);
+    else if (event.source === frame.contentWindow && typeof event.data?.view === 'string')
+      location.hash = '#/view?' + query(event.data.view, String(event.data.at || ''));
+  };
+  addEventListener('message', open);
+  return frame;
 }

@@ -32,6 +32,13 @@ addEventListener('fetch', (event) => {
   else if (replayed(asked, event.request.referrer)) event.respondWith(answer(event));
 });
 
+// key proves to the player that this worker sends a request. No page can read this file.
+const key = '{{KEY}}';
+
+// foreign holds requests whose answer is of another host than the page, other those for which another page is shown.
+const foreign = new WeakSet();
+const other = new WeakSet();
+
 importScripts('/engine/sw.js');
 const engine = self.sw;
 const collections = new Map(); // by ticket
@@ -53,6 +60,18 @@ async function collection(ticket) {
     extraConfig: { prefix: `${location.origin}/raw/${ticket}/`, isLive: false, archiveMod: 'id_', injectScripts: [quietFile] },
   };
   const store = await engine.collections._initStore('live', config);
+  store.getFetchUrl = (uri, request, headers) => {
+    headers.set('X-Player-Worker', key);
+    headers.set('X-Player-Destination', request.destination || 'none');
+    return `${location.origin}/raw/${ticket}/${uri}`;
+  };
+  const get = store.getResource.bind(store);
+  store.getResource = async (request, ...more) => {
+    const got = await get(request, ...more);
+    if (got?.headers.get('X-Player-Foreign')) foreign.add(request.request);
+    if (got?.headers.get('X-Player-Other')) other.add(request.request);
+    return got;
+  };
   return engine.collections._createCollection({ name: ticket, store, config });
 }
 
@@ -73,8 +92,10 @@ async function answer(event) {
     ? new Response('', { status: 404 })
     : await engine.handleFetch(event);
   if (got.status === 0) return Response.error();
+  if (other.has(event.request)) return fetch('/open-other');
   const headers = new Headers(got.headers);
-  headers.set('Content-Security-Policy', policy);
+  // A frame of another host has an origin of its own, so that the page cannot read it; and then the engine cannot help it.
+  headers.set('Content-Security-Policy', foreign.has(event.request) ? 'sandbox; ' + policy : policy);
   headers.set('X-DNS-Prefetch-Control', 'off');
   headers.set('Connection-Allowlist', ownServer);
   const empty = [101, 204, 205, 304].includes(got.status) || got.redirected;
