@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -88,5 +89,37 @@ func TestAllThatThePackageCopiesExists(t *testing.T) {
 	}
 	if copied < 5 {
 		t.Errorf("found %d files that scripts/package copies, want 5 or more: this test does not understand the script", copied)
+	}
+}
+
+// A command that is renamed must not break the next package either.
+func TestAllCommandsOfThePackageExist(t *testing.T) {
+	t.Parallel()
+	const call = `"$arcrawl" `
+	called := 0
+	for line := range strings.Lines(readText(t, "../../scripts/package")) {
+		args, found := strings.CutPrefix(line, call)
+		if !found {
+			continue
+		}
+		called++
+		words := strings.Fields(strings.ReplaceAll(args, "\"", ""))
+		if end := slices.IndexFunc(words, func(w string) bool { return w[0] == '>' }); end >= 0 {
+			words = words[:end]
+		}
+		if err := replaced(words); err != nil {
+			t.Error("scripts/package:", err)
+			continue
+		}
+		command, rest, err := newRoot().Find(words)
+		if err == nil {
+			err = command.ParseFlags(rest)
+		}
+		if err != nil || !command.HasParent() {
+			t.Errorf("scripts/package calls arcrawl %s, which does not exist: %v", strings.Join(words, " "), err)
+		}
+	}
+	if called < 4 {
+		t.Errorf("found %d calls of arcrawl, want 4 or more: this test does not understand the script", called)
 	}
 }
