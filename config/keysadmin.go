@@ -43,7 +43,7 @@ func (d *draft) adminKeys() []schema.Var {
 		schema.Optional("admin.replay_listen", InMain, checkListen, &c.Admin.ReplayListen,
 			"Address, as `127.0.0.1:8473`, that serves archived versions to browsers, apart from the dashboard, so that archived pages cannot reach it. admin.remote applies to it too. Empty: the dashboard does not show versions."),
 		schema.Optional("admin.replay_url", InMain, schema.CheckWebhook, &c.Admin.ReplayURL,
-			"Address of admin.replay_listen for browsers, as `https://replay.library.example/`, if it is behind a proxy. It should have another host name than the dashboard. Empty: the name of the dashboard and the port of admin.replay_listen."),
+			"Address of admin.replay_listen for browsers, as `https://replay.library.example/`, with another host name than the dashboard: with the same one, archived scripts do not run. Empty: the port of admin.replay_listen, and the name of the dashboard, or on this machine another of its names."),
 		schema.Optional("admin.replay_assets", InMain, schema.CheckPath, &c.Admin.ReplayAssets,
 			"Folder with the engine of ReplayWeb.page. Empty: `/usr/share/arcrawl-replay`, where the package arcrawl-replay has it."),
 		schema.Secretly(schema.Optional("admin.webhook", InMain, schema.CheckWebhook, &c.Admin.Webhook,

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -124,6 +125,7 @@ func (a *Reach) Check(fault func(key, problem, remedy string)) {
 		fault("admin.replay_listen", "is the address of the dashboard, which archived pages could then reach",
 			"write another port")
 	}
+	a.checkReplay(fault)
 	a.checkProxies(fault)
 	if a.Remote != RemoteTLS || a.Listen == "" && a.ReplayListen == "" {
 		return
@@ -405,6 +407,24 @@ type webSub struct {
 
 // On reports whether hubs are subscribed to.
 func (w webSub) On() bool { return w.Callback != "" && w.Listen != "" }
+
+// checkReplay reports that other machines reach archived pages under a host name of the dashboard. Browsers share the
+// cookies of a host between its ports. Without admin.replay_url the names are the same too, and no scripts run.
+func (a *Reach) checkReplay(fault func(key, problem, remedy string)) {
+	replay, err := url.Parse(a.ReplayURL)
+	if err != nil || a.Remote != RemoteTLS || a.ReplayListen == "" || a.ReplayURL == "" {
+		return
+	}
+	names := slices.Clone(a.Names)
+	if own, err := url.Parse(a.URL); err == nil {
+		names = append(names, own.Hostname())
+	}
+	if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, replay.Hostname()) }) {
+		fault("admin.replay_url", "has the host name of the dashboard, so that archived pages would share its cookies",
+			`write another name of this machine that the certificate has, as "https://replay.library.example:8473/", and leave `+
+				`it out of admin.names`)
+	}
+}
 
 // checkProxies reports contradictions between the keys about reverse proxies.
 func (a *Reach) checkProxies(fault func(key, problem, remedy string)) {

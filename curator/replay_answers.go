@@ -47,6 +47,8 @@ type View struct {
 	Later   string  `json:"later,omitempty"`   // timestamp of the version after
 	Frame   string  `json:"frame,omitempty"`   // address for a frame, on the origin of archived pages
 	Problem string  `json:"problem,omitempty"` // why there is no frame
+	// Scripts of the page do not run, because dashboard and archived pages have the same host name.
+	NoScripts bool `json:"no_scripts,omitempty"`
 }
 
 // Record shows the records of one version as the WARC file has them. Characters that could mislead a reader are

@@ -38,7 +38,7 @@ func TestAnArchivedPageReadsOnlyWhatItShows(t *testing.T) {
 	archivetest.Must(t, err)
 	at := stamp(w.add(w.Page(here, htmlHead, string(text)), "text/html", 200))
 	var secrets atomic.Int64
-	ticket := p.o.Tickets.Issue("maria", here, at, w.Now)
+	ticket := p.o.Tickets.Issue("maria", here, at, true, w.Now)
 	d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, ticket, at, here), &secrets)
 	b := browser.Open(t, 300, 200)
 	b.Go(d.URL + framedSignIn)
@@ -72,7 +72,7 @@ func TestALinkLeadsToAnotherVersion(t *testing.T) {
 	at := stamp(w.add(w.Page(page, htmlHead, `<!doctype html><a href="/next?a=1&amp;b=2">next</a>`), "text/html", 200))
 	w.add(w.Page(next, htmlHead, "<p>next"), "text/html", 200)
 	var secrets atomic.Int64
-	ticket := p.o.Tickets.Issue("maria", page, at, w.Now)
+	ticket := p.o.Tickets.Issue("maria", page, at, true, w.Now)
 	d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, ticket, at, page), &secrets)
 	b := browser.Open(t, 300, 200)
 	b.Go(d.URL + framedSignIn)

@@ -62,6 +62,14 @@ func otherName(name string) string {
 	return "localhost"
 }
 
+// sharesCookies reports whether browsers send the cookies of a dashboard, which they reached under a host name, also to
+// the origin of the player.
+func sharesCookies(host, origin string) bool {
+	dashboard, err := url.Parse("//" + host)
+	player, err2 := url.Parse(origin)
+	return err != nil || err2 != nil || strings.EqualFold(dashboard.Hostname(), player.Hostname())
+}
+
 // withLinks leads /view/TIMESTAMP/URI to the page of the version. The address has a whole URI, so it must not be
 // cleaned as [http.ServeMux] does.
 func withLinks(next http.Handler) http.Handler {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -126,7 +127,7 @@ func TestAVersionIsShownWhileItsFileIsOpen(t *testing.T) {
 	b := browser.Open(t, 300, 200)
 	for i, want := range []string{"one", "two", "one", "two"} {
 		var secrets atomic.Int64
-		d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", page, stamps[i], w.Now), stamps[i], page), &secrets)
+		d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", page, stamps[i], true, w.Now), stamps[i], page), &secrets)
 		b.Go(d.URL + framedSignIn)
 		frame := b.Frame(`location.pathname.startsWith("/w/") && document.getElementById("word") && document.images[0].naturalWidth == 100`)
 		if got := frame(`document.getElementById("word").textContent`); got != strconv.Quote(want) {
@@ -139,6 +140,69 @@ func TestAVersionIsShownWhileItsFileIsOpen(t *testing.T) {
 	for _, host := range b.Requests() {
 		if !strings.HasPrefix(host, "127.0.0.1:") && !strings.HasPrefix(host, "localhost:") {
 			t.Errorf("the browser asked %s", host)
+		}
+	}
+}
+
+// TestScriptsNeedAHostNameOfTheirOwn shows a page whose scripts do not run: with its style and picture, and also not in
+// a frame that has the address of a page with scripts in its own.
+func TestScriptsNeedAHostNameOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	slow.Unraced(t, browser.Races)
+	w := newArchived(t)
+	p := w.player(engine(t), "maria")
+	origin := serve(t, p)
+	const page = "http://www.a.example/"
+	trick := page + "w/6b023080-" + strings.Repeat("0", 32) + "1/20261121090000mp_/http://www.a.example/x"
+	run := `<script>document.title = "ran"; document.documentElement.dataset.ran = "yes"</script><img src="/no.png" onerror="document.title = 'ran'">`
+	at := stamp(w.add(w.Page(page, htmlHead, `<!doctype html><title>still</title><link rel=stylesheet href="/s.css"><p>text<img src="/red.png">`+
+		`<iframe src="`+trick+`"></iframe><a href="javascript:void(document.title='ran')">x</a>`+run), "text/html", 200))
+	w.add(w.Page(trick, htmlHead, `<!doctype html><title>still</title>`+run), "text/html", 200)
+	w.add(w.Page(page+"s.css", "HTTP/1.1 200 OK\r\nContent-Type: text/css", "p { color: rgb(1, 2, 3) }"), "text/css", 200)
+	w.add(w.Page(page+"red.png", "HTTP/1.1 200 OK\r\nContent-Type: image/png", picture(t, color.RGBA{200, 10, 20, 255})), "image/png", 200)
+	var secrets atomic.Int64
+	titles := func(scripts bool) string {
+		ticket := p.o.Tickets.Issue("maria", page, at, scripts, w.Now)
+		d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, ticket, at, page), &secrets)
+		b := browser.Open(t, 300, 200)
+		b.Go(d.URL + framedSignIn)
+		frame := b.Frame(`location.pathname.startsWith("/w/") && document.images[0]?.naturalWidth == 100 && ` +
+			`getComputedStyle(document.querySelector("p")).color === "rgb(1, 2, 3)" && frames[0]?.document.readyState === "complete" && frames[0].document.title`)
+		frame(`document.links[0].click()`)
+		time.Sleep(500 * time.Millisecond)
+		return frame(`document.title + " " + frames[0].document.title`)
+	}
+	if got := titles(false); got != `"still still"` {
+		t.Errorf("without a host name of its own the page and its frame are %s", got)
+	}
+	if got := titles(true); got != `"ran ran"` {
+		t.Errorf("with a host name of its own the page and its frame are %s", got)
+	}
+}
+
+// TestWhichHostNamesAreApart asks whether browsers would share the cookies of the dashboard with archived pages.
+func TestWhichHostNamesAreApart(t *testing.T) {
+	t.Parallel()
+	assets := t.TempDir()
+	archivetest.Must(t, os.WriteFile(filepath.Join(assets, engineFile), nil, 0o600))
+	const here, everywhere = "127.0.0.1:8473", "0.0.0.0:8473"
+	for _, c := range []struct {
+		site   playerAddress
+		host   string
+		shares bool
+	}{
+		{playerAddress{Listen: here}, "127.0.0.1:8471", false},
+		{playerAddress{Listen: here}, "localhost:8471", false},
+		{playerAddress{Listen: here}, "[::1]:8471", false},
+		{playerAddress{Listen: everywhere, TLS: true}, "crawler.library.example:8471", true},
+		{playerAddress{Listen: everywhere, TLS: true}, "localhost:8471", true},
+		{playerAddress{Listen: everywhere, TLS: true, URL: "https://replay.library.example:8473/"}, "crawler.library.example:8471", false},
+		{playerAddress{Listen: here, URL: "https://CRAWLER.library.example/replay"}, "crawler.library.example", true},
+	} {
+		c.site.Engine = assets
+		origin, problem := c.site.Origin(c.host)
+		if got := sharesCookies(c.host, origin); got != c.shares || problem != "" {
+			t.Errorf("%s and %s share cookies: %t, want %t; %s", c.host, origin, got, c.shares, problem)
 		}
 	}
 }

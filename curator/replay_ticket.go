@@ -38,12 +38,17 @@ func newTickets() *tickets {
 }
 
 // Issue returns the ticket for a name: of a token, or "" for a user of the unix socket. It opens the capture of a page
-// at a timestamp. It is the same for several hours, so that a browser can reuse what it has loaded.
-func (t *tickets) Issue(name, page, stamp string, now time.Time) string {
+// at a timestamp. It is the same for several hours, so that a browser can reuse what it has loaded. Its last character
+// says to the worker whether the scripts of the page run.
+func (t *tickets) Issue(name, page, stamp string, scripts bool, now time.Time) string {
 	expires := now.Truncate(ticketPeriod).Add(2 * ticketPeriod)
 	sum := hmac.New(sha256.New, t.key)
-	fmt.Fprintf(sum, "%d\n%q\n%s\n%s", expires.Unix(), name, stamp, page)
-	ticket := strconv.FormatInt(expires.Unix(), 16) + "-" + hex.EncodeToString(sum.Sum(nil)[:16])
+	run := "0"
+	if scripts {
+		run = "1"
+	}
+	fmt.Fprintf(sum, "%d\n%q\n%s\n%s\n%s", expires.Unix(), name, run, stamp, page)
+	ticket := strconv.FormatInt(expires.Unix(), 16) + "-" + hex.EncodeToString(sum.Sum(nil)[:16]) + run
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	v := t.views[ticket]

@@ -127,7 +127,8 @@ func (c *catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (Vi
 		out.Problem = problem
 		return out, nil
 	}
-	ticket := c.Tickets.Issue(holder(access.CallerOf(r.Context())), out.URI, out.Version.At, now)
+	out.NoScripts = sharesCookies(r.Host, origin)
+	ticket := c.Tickets.Issue(holder(access.CallerOf(r.Context())), out.URI, out.Version.At, !out.NoScripts, now)
 	out.Frame = origin + "/open/" + ticket + "/" + out.Version.At + "/" + out.URI
 	return out, nil
 }

@@ -69,6 +69,12 @@ export async function viewPage(again, wanted) {
       ),
     ),
     v.problem ? notice('warn', v.problem) : null,
+    v.no_scripts
+      ? notice(
+          '',
+          'The scripts of this page do not run: archived pages have the host name of the dashboard. Set admin.replay_url to an address with another one.',
+        )
+      : null,
     v.frame
       ? opening(h('iframe', {
           class: 'version',

@@ -12,6 +12,9 @@ const policy = [
   "webrtc 'block'",
 ].join('; ');
 
+// scriptless also forbids an archived page its scripts.
+const scriptless = "sandbox allow-same-origin allow-forms; script-src 'none'; " + policy;
+
 // ownServer allows no connection but to the player. It also ends hints (preconnect), frames before they are refused, and
 // WebRTC, which Chromium allows whatever the policy says. Only Chromium obeys it.
 const ownServer = '(response-origin)';
@@ -83,6 +86,14 @@ function replayed(asked, referrer) {
   return referrer.startsWith(location.origin + '/w/');
 }
 
+// policyOf returns the policy of an answer. A frame of another host has an origin of its own, so that the page cannot
+// read it; then the engine cannot help it. The last character of a ticket says whether scripts run.
+function policyOf(request) {
+  if (foreign.has(request)) return 'sandbox; ' + policy;
+  const runs = [request.url, request.referrer].some((from) => /^[a-z]+:\/\/[^/]*\/w\/[0-9a-f]+-[0-9a-f]{32}1\//.test(from));
+  return runs ? policy : scriptless;
+}
+
 // answer returns the engine's answer with our policy.
 async function answer(event) {
   // Without the frame of the dashboard, an archived page could leave for another server, and take along what it read.
@@ -94,8 +105,7 @@ async function answer(event) {
   if (got.status === 0) return Response.error();
   if (other.has(event.request)) return fetch('/open-other');
   const headers = new Headers(got.headers);
-  // A frame of another host has an origin of its own, so that the page cannot read it; and then the engine cannot help it.
-  headers.set('Content-Security-Policy', foreign.has(event.request) ? 'sandbox; ' + policy : policy);
+  headers.set('Content-Security-Policy', policyOf(event.request));
   headers.set('X-DNS-Prefetch-Control', 'off');
   headers.set('Connection-Allowlist', ownServer);
   const empty = [101, 204, 205, 304].includes(got.status) || got.redirected;
