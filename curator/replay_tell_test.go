@@ -115,8 +115,10 @@ func TestAnArchivedPageTellsNoServerAnything(t *testing.T) {
 	b.Go(free.URL)
 	b.Wait(`window.told`)
 	time.Sleep(time.Second)
-	for _, way := range []string{"preconnect.page", "preconnect.frame", "frame.page", "frame.frame", "static-preconnect",
-		"fetch.page", "speculation-prefetch.page", "socket.page", "worker-fetch.frame", "css.page"} {
+	for _, way := range []string{
+		"preconnect.page", "preconnect.frame", "frame.page", "frame.frame", "static-preconnect",
+		"fetch.page", "speculation-prefetch.page", "socket.page", "worker-fetch.frame", "css.page",
+	} {
 		if list := told(); !slices.Contains(list, way) {
 			t.Errorf("without our policy, %s says nothing: %q", way, list)
 		}

@@ -424,8 +424,12 @@ func TestFeedRefutesAQuerySpace(t *testing.T) {
 		hops uri.HopPath
 		want bool
 	}{
-		{"/search?q=k", "LL", true}, {"/search?lang=da", "LL", true}, {"/search?q=k", "LM", false},
-		{"/search", "LL", false}, {"/other?q=k", "LL", false}, {"/", "L", false},
+		{"/search?q=k", "LL", true},
+		{"/search?lang=da", "LL", true},
+		{"/search?q=k", "LM", false},
+		{"/search", "LL", false},
+		{"/other?q=k", "LL", false},
+		{"/", "L", false},
 	} {
 		_, got, err := b.Judge(parse(t, host+"/search?q=new"), parse(t, host+c.via), c.hops, day)
 		if err != nil || got != c.want {
