@@ -75,7 +75,7 @@ test: test-deps
 # make check has run go vet already. Many tests wait, so there are more at once than processors.
 TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(shell expr $$(nproc) + 1) -parallel $(shell expr $$(nproc) \* 3)
 # The longest packages come first, because the others can run beside them.
-LONGEST  := ./frontier ./crawler ./cluster ./render/chromium
+LONGEST  := ./frontier ./crawler ./cluster ./render/chromium ./curator ./admin
 PACKAGES  = $(LONGEST) $(filter-out $(LONGEST),$(shell $(GO) list ./... | sed 's|^github.com/arcrawl/arcrawl|.|'))
 
 # The race detector takes five to ten times as long. It watches the packages in which goroutines meet. UNRACED packages

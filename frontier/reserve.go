@@ -24,6 +24,7 @@ const (
 	beforeTable = "[%d] LOG Compact. Added"            // before a merged table is written; the first value is the merger
 	afterMerge  = "[Compactor: %d] Compaction for"     // the merger has written all its tables
 	failedMerge = "[Compactor: %d] LOG Compact FAILED" // the same
+	failedFlush = "error flushing memtable to disk"    // it tries again each second, without end; the value is the error
 )
 
 const (
@@ -65,6 +66,8 @@ type reserve struct {
 	table int64  // maximum size of a merged table
 	wait  func() // see Options.AwaitSpace
 
+	failed chan error // has the last error of a table that could not be written
+
 	full atomic.Bool // the reserve is complete; false after a part of it was used
 	off  atomic.Bool // the file system cannot reserve blocks
 
@@ -87,7 +90,7 @@ func (o Options) withReserve() Options {
 	b := storeOptions(o)
 	o.reserve = &reserve{
 		Logger: o.Logger, dir: o.Dir, log: 2 * b.MemTableSize, table: 2 * b.BaseTableSize, wait: o.AwaitSpace,
-		merging: map[any]int{},
+		merging: map[any]int{}, failed: make(chan error, 1),
 	}
 	if o.Logger == nil {
 		o.reserve.Logger = silent{}
@@ -331,12 +334,29 @@ func (r *reserve) endMerge(merger any) {
 }
 
 // closeStore closes the store. If the disk is so full that the last tables could not be written, it leaves
-// the store open, with everything in its log. The next opening writes the tables.
+// the store open, with everything in its log. The next opening writes the tables. It does the same if the disk fails:
+// Badger would try without end, and the process would never be started again.
 func (f *Frontier) closeStore() error {
-	if err := f.o.reserve.close(); err != nil {
+	r := f.o.reserve
+	if err := r.close(); err != nil {
 		return errors.Join(err, f.synced.syncFiles(f.o.Dir))
 	}
-	return f.db.Close()
+	if r == nil {
+		return f.db.Close()
+	}
+	select {
+	case <-r.failed: // earlier, and Badger has tried again since
+	default:
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- f.db.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case err := <-r.failed:
+		err = fmt.Errorf("close the store: write its last table: %w; the next start writes it from the log", err)
+		return errors.Join(err, f.synced.syncFiles(f.o.Dir))
+	}
 }
 
 // close frees the space. If the reserve is not complete and cannot be, close keeps the space and returns an error. The
@@ -393,6 +413,18 @@ func (r *reserve) Debugf(format string, args ...any) {
 		r.endMerge(args[0])
 	}
 	r.Logger.Debugf(format, args...)
+}
+
+// Errorf notes that a table could not be written, and passes the message on.
+func (r *reserve) Errorf(format string, args ...any) {
+	if strings.HasPrefix(format, failedFlush) && len(args) > 0 {
+		err, _ := args[0].(error)
+		select {
+		case r.failed <- err:
+		default:
+		}
+	}
+	r.Logger.Errorf(format, args...)
 }
 
 // Warningf notes that a merge failed, and passes the message on.

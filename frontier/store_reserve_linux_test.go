@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -177,5 +179,40 @@ func TestClosingOnAFullDiskLosesNothing(t *testing.T) {
 	must(t, w.Each(func(r frontier.Record) error { found += r.Visits; return nil }))
 	if found != visits {
 		t.Errorf("%d visits after the next opening, want %d", found, visits)
+	}
+}
+
+// Badger tries to write the last table without end while the disk fails. Closing does not wait for that, and loses
+// nothing. The test is not parallel, because the fault is one of the whole process: no file may have a byte.
+func TestClosingOnAFailingDiskEnds(t *testing.T) {
+	w := newWorld(t, func(o *frontier.Options) { o.AwaitSpace = func() {} })
+	w.add(day, pages("a.example", 20)...)
+	c := w.claimAny(day)
+	w.settle(c, visited(c, day.Add(time.Second), time.Hour))
+	must(t, w.Space())
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 0, Max: limit.Max}))
+	closed := make(chan error, 1)
+	go func() { closed <- w.Close() }()
+	var err error
+	select {
+	case err = <-closed:
+	case <-time.After(20 * time.Second):
+		err = errors.New("not closed in 20 seconds")
+	}
+	left := filepath.Join(t.TempDir(), "left")
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	if err == nil || !strings.Contains(err.Error(), "the next start writes it from the log") {
+		t.Fatalf("Close: %v, want an error that says what the next start does", err)
+	}
+	must(t, smalldisk.CopyFS(left, w.o.Dir))
+	w.Frontier, w.o.Dir, w.o.AwaitSpace = nil, left, nil
+	w.open(day.Add(time.Hour))
+	found := 0
+	must(t, w.Each(func(r frontier.Record) error { found += r.Visits; return nil }))
+	if found != 1 {
+		t.Errorf("%d visits after the next opening, want 1", found)
 	}
 }

@@ -66,7 +66,7 @@ func TestADiskThatFailsAndRecoversLosesNothing(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	const writes, syncs = "pwrite64,fallocate,ftruncate", "fsync,fdatasync,msync"
-	for name, calls := range map[string]string{"writes": writes} {
+	for name, calls := range map[string]string{"writes": writes, "writes and syncs": writes + "," + syncs} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -84,6 +84,10 @@ var rules = []rule{
 var pardons = []pardon{
 	{"clock", "admin/git.go", "WithTimeout", "ends git, which may wait forever for a lock or a broken disk"},
 	{
+		"goroutines", "frontier/reserve.go", "goroutine",
+		"waits for Badger to close, which never returns while the disk fails; the process ends then",
+	},
+	{
 		"goroutines", "fetch/exchange.go", "AfterFunc",
 		"interrupts reading and writing when the context ends; it is called off before the exchange returns",
 	},
