@@ -22,7 +22,7 @@
 //
 // # Stored data
 //
-// The package series counts visits for each minute of the last day and each hour of the last ninety days. Both are
-// appended to a file; a crash loses the current minute. A pause is stored in a file too, so that neither a restart nor
-// a crash ends it. Everything has a bound.
+// Visits are counted for each minute of the last day and each hour of the last ninety days. Both are appended to a
+// file; a crash loses the current minute. A pause is stored in a file too, so that neither a restart nor a crash ends
+// it. Everything has a bound.
 package admin

@@ -11,7 +11,7 @@
 //
 // It also has what lost files held archived again. A file is lost from the moment when the dedup index has its loss: no
 // new record refers to it, and no request is conditional on a payload in it. That alone would not bring the payloads
-// back soon. So [makeDue] goes through the store and makes the URIs due whose payload was in a lost file, one after the
+// back soon. So the wing goes through the store and makes the URIs due whose payload was in a lost file, one after the
 // other at the pace of their host.
 package archive
 

@@ -93,19 +93,6 @@ func TestLinksBoundsHostileContent(t *testing.T) {
 	}
 }
 
-// looks is a context that ends when it has been looked at so often.
-type looks struct {
-	context.Context
-	left int
-}
-
-func (l *looks) Err() error {
-	if l.left--; l.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // No reference is resolved without a look at the context, so that no page delays the end of a crawl.
 func TestLinksEndWithTheContext(t *testing.T) {
 	t.Parallel()
@@ -113,7 +100,7 @@ func TestLinksEndWithTheContext(t *testing.T) {
 	for _, c := range hostile {
 		doc := response(t, 200, "Content-Type", c.contentType)
 		content := strings.NewReader(c.make(1 << 16))
-		found, err := discover.Links(&looks{t.Context(), most}, doc, content, discover.Bounds{Speculative: true})
+		found, err := discover.Links(slow.EndAfter(t.Context(), most), doc, content, discover.Bounds{Speculative: true})
 		if len(found.Links) > most || len(found.Links) == most && !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %d links, %v; want at most %d and %v", c.name, len(found.Links), err, most, context.Canceled)
 		}

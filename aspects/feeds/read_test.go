@@ -343,26 +343,13 @@ func TestReadBoundsHostileSources(t *testing.T) {
 	}
 }
 
-// looks is a context that ends when it has been looked at so often.
-type looks struct {
-	context.Context
-	left int
-}
-
-func (l *looks) Err() error {
-	if l.left--; l.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // No item is resolved, and nothing is read, without a look at the context, so that no source delays the end of a crawl.
 func TestReadEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	const most = 20
 	self := mustURI(t, "http://news.example/s.xml")
 	for _, c := range hostile {
-		doc, _ := Read(&looks{t.Context(), most}, self, "", true, strings.NewReader(c.make(1<<16)), Bounds{})
+		doc, _ := Read(slow.EndAfter(t.Context(), most), self, "", true, strings.NewReader(c.make(1<<16)), Bounds{})
 		if len(doc.Items)+len(doc.Embeds) > most {
 			t.Errorf("%s: %d items and %d embeds, want at most %d", c.name, len(doc.Items), len(doc.Embeds), most)
 		}

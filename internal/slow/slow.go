@@ -5,7 +5,7 @@
 // [Reduced] whether to do less. scripts/slow-tests finds the tests of the second tier by these calls. CI runs both
 // tiers.
 //
-// [Linear] checks that the work of a parser grows no faster than its input.
+// [Linear] checks that the work of a parser grows no faster than its input, [EndAfter] that it can be interrupted.
 package slow
 
 import "testing"
