@@ -270,12 +270,13 @@ func (w *world) do(c *crawler.Crawler, words []string) {
 	case "edit":
 		w.edit(quoted(words))
 	case "reload", "plan":
+		place := w.visited() // a visit that the reload makes due may end before it
 		plan, err := c.Reload(words[0] == "plan", now)
 		text, _ := json.Marshal(toldPlan(plan))
 		if err != nil {
 			text = []byte(err.Error())
 		}
-		w.tell("%s: %s", words[0], text)
+		w.tellAfter(place, "%s: %s", words[0], text)
 	case "pause":
 		until := time.Time{}
 		if len(words) > 1 {
@@ -316,12 +317,25 @@ func (w *world) do(c *crawler.Crawler, words []string) {
 	}
 }
 
+// visited returns how many visits have ended.
+func (w *world) visited() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.reports)
+}
+
 // tell adds a line between the visits of a story.
 func (w *world) tell(format string, args ...any) {
+	w.t.Helper()
+	w.tellAfter(w.visited(), format, args...)
+}
+
+// tellAfter adds a line after the first n visits of a story.
+func (w *world) tellAfter(n int, format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	text := strings.ReplaceAll(fmt.Sprintf(format, args...), w.dir+"/", "")
-	w.told[len(w.reports)] += moment(time.Since(w.began)) + "  " + text + "\n"
+	w.told[n] += moment(time.Since(w.began)) + "  " + text + "\n"
 }
 
 // quoted returns the two texts in single quotes of a line.
