@@ -80,7 +80,7 @@ func (c *Crawler) smallestRecord(v *aspects.Visit, s *settings) (a aspects.Kept,
 	switch {
 	case got.Status == http.StatusNotModified && !v.Failed:
 		return thinned(v, s.Dedup, aspects.Kept{Keeping: aspects.KeptNotModified, Origin: r.Origin}), nil
-	case got.Stopped, got.Refused, got.Status < 0 && len(got.Head) > 0:
+	case got.Stopped, got.Refused, got.Status < 0 && len(got.Head) > 0 && !failedAlike(v):
 		return aspects.Kept{Keeping: aspects.KeptHead}, nil
 	case got.Status < 0:
 		return aspects.Kept{Keeping: aspects.KeptNothing}, nil
@@ -108,16 +108,23 @@ func (c *Crawler) smallestRecord(v *aspects.Visit, s *settings) (a aspects.Kept,
 }
 
 // evidence returns the record of an answer whose head readers of WARC files do not accept: the whole answer if its
-// content is new, its head if a record of another kind has the content, and nothing if the last evidence has it. No
+// content is new, its head if a record of another kind has the content, and nothing if the last answer was the same. No
 // later revisit refers to evidence.
 func evidence(v *aspects.Visit) aspects.Kept {
 	switch {
-	case !v.Capture.Complete || !isKnown(v):
+	case !isKnown(v):
 		return aspects.Kept{Keeping: aspects.KeptEvidence}
-	case v.Record().Origin.IsZero() && v.Capture.PayloadSize > 0:
-		return aspects.Kept{Keeping: aspects.KeptNothing} // a response record would be the origin of this content
+	case v.Record().Evidence:
+		return aspects.Kept{Keeping: aspects.KeptNothing}
 	}
 	return aspects.Kept{Keeping: aspects.KeptHead}
+}
+
+// failedAlike reports whether a visit failed as the last one did, with an answer that cannot be read. Its head is
+// evidence already.
+func failedAlike(v *aspects.Visit) bool {
+	r := v.Record()
+	return r.Failures > 0 && r.LastStatus == v.Capture.Status && r.LastError == v.ErrorText()
 }
 
 // isArchived reports whether the series of a URI has its last payload.

@@ -34,6 +34,7 @@ type PastBody struct {
 	Payload     digest.Digest
 	Size        int64                 // of the payload, in bytes
 	Origin      digest.Origin         // the record that holds the payload; zero = none, or as before
+	Evidence    bool                  // no response record may have the head that came with it
 	NoOrigin    bool                  // the archive has the body only as evidence: earlier records hold other payloads
 	Validators  evaluators.Validators // that may be remembered together with the body
 }
@@ -74,7 +75,7 @@ func judged(h frontier.History, v PastVisit) frontier.History {
 		return h
 	}
 	body := v.Body
-	h.Unread, h.Asked = 0, v.Asked
+	h.Unread, h.Asked, h.Evidence = 0, v.Asked, body.Evidence
 	h.Status, h.Location, h.ContentType = v.Status, body.Location, body.ContentType
 	if !body.Near {
 		h.Comparison = body.Comparison

@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // byStack is the name of the stack of wait evaluators in the order.
@@ -113,6 +114,7 @@ func pastVisit(v *aspects.Visit) PastVisit {
 		Complete: got.Complete, ContentType: got.Header.Get("Content-Type"), Location: got.Header.Get("Location"),
 		Comparison: v.Compared, Near: v.Verdict.Near, Payload: got.PayloadDigest, Size: got.PayloadSize,
 		Origin: v.Kept.Origin, NoOrigin: v.Kept.Keeping == aspects.KeptEvidence,
+		Evidence: got.Status > 0 && !warcout.IsResponse(got.Head),
 	}
 	if h.Body.NoOrigin {
 		return h // its validators would bring a 304, which needs an origin

@@ -49,6 +49,7 @@ type entryLine struct {
 	ReportedChange    time.Time      `json:"said_changed,omitzero"`
 	ReportedUnchanged time.Time      `json:"said_nothing,omitzero"`
 	Asked             int            `json:"asked,omitempty"`
+	Evidence          bool           `json:"evidence,omitempty"`
 	Title             jsonText       `json:"title,omitempty"`
 	ContentType       jsonText       `json:"content_type,omitempty"`
 	Status            int            `json:"status,omitempty"`
@@ -102,6 +103,7 @@ func newEntryLine(e Entry) entryLine {
 		ReportedChange:    e.ReportedChange.UTC(),
 		ReportedUnchanged: e.ReportedUnchanged.UTC(),
 		Asked:             e.Asked,
+		Evidence:          e.Evidence,
 		Title:             jsonText(e.Title),
 		ContentType:       jsonText(e.ContentType),
 		Status:            e.Status,
@@ -157,6 +159,7 @@ func (l entryLine) entry() Entry {
 				ReportedChange:    l.ReportedChange.UTC(),
 				ReportedUnchanged: l.ReportedUnchanged.UTC(),
 				Asked:             l.Asked,
+				Evidence:          l.Evidence,
 				Title:             string(l.Title),
 				ContentType:       string(l.ContentType),
 				Status:            l.Status,

@@ -125,6 +125,9 @@ type History struct {
 	// for the request that is always made.
 	Asked int `row:"62" export:"asked"`
 
+	// Evidence says that the archive has its head as evidence: no response record may have such a head.
+	Evidence bool `row:"64" export:"evidence"`
+
 	Title       string                `row:"70,max=MaxTitle" export:"title"` // of the last page that differed
 	ContentType string                `row:"16" export:"content_type"`
 	Status      int                   `row:"17,signed" export:"status"`

@@ -54,6 +54,7 @@ func (w *uriRow) encode(e *encoder) {
 	e.flag(61, w.Restless)
 	e.number(62, int64(w.Asked))
 	e.text(63, w.Rendered)
+	e.flag(64, w.Evidence)
 	e.text(70, w.Title)
 	e.text(86, w.Chain)
 	e.text(90, w.LastError)
@@ -179,10 +180,10 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 		d.small(v, &w.Asked)
 	case 63:
 		d.text(v, &w.Rendered)
+	case 64:
+		d.flag(v, &w.Evidence)
 	case 70:
 		d.text(v, &w.Title)
-	case 86:
-		d.text(v, &w.Chain)
 	default:
 		return false
 	}
@@ -191,6 +192,8 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 
 func (w *uriRow) decode3(d *decoder[string], k uint64, v item[string]) bool {
 	switch k {
+	case 86:
+		d.text(v, &w.Chain)
 	case 90:
 		d.text(v, &w.LastError)
 	default:

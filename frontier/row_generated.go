@@ -63,6 +63,7 @@ type uriRow struct {
 	Restless          bool            `cbor:"61,keyasint,omitempty"`
 	Asked             int             `cbor:"62,keyasint,omitempty"`
 	Rendered          cbor.ByteString `cbor:"63,keyasint,omitempty"`
+	Evidence          bool            `cbor:"64,keyasint,omitempty"`
 	Title             cbor.ByteString `cbor:"70,keyasint,omitempty"`
 	Chain             cbor.ByteString `cbor:"86,keyasint,omitempty"`
 	LastError         cbor.ByteString `cbor:"90,keyasint,omitempty"`
@@ -105,6 +106,7 @@ func newURIRow(r Record, due int64) uriRow {
 		ReportedChange:    micros(r.ReportedChange),
 		ReportedUnchanged: micros(r.ReportedUnchanged),
 		Asked:             r.Asked,
+		Evidence:          r.Evidence,
 		Title:             cbor.ByteString(r.Title[:min(len(r.Title), MaxTitle)]),
 		ContentType:       bounded(r.ContentType),
 		Status:            r.Status,
@@ -166,6 +168,7 @@ func (w uriRow) record() (Record, error) {
 			ReportedChange:    fromMicros(w.ReportedChange),
 			ReportedUnchanged: fromMicros(w.ReportedUnchanged),
 			Asked:             w.Asked,
+			Evidence:          w.Evidence,
 			Title:             string(w.Title),
 			ContentType:       string(w.ContentType),
 			Status:            w.Status,

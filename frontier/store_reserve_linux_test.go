@@ -183,8 +183,17 @@ func TestClosingOnAFullDiskLosesNothing(t *testing.T) {
 }
 
 // Badger tries to write the last table without end while the disk fails. Closing does not wait for that, and loses
-// nothing. The test is not parallel, because the fault is one of the whole process: no file may have a byte.
+// nothing. It runs in a process of its own, because the fault is one of the whole process: no file may have a byte.
 func TestClosingOnAFailingDiskEnds(t *testing.T) {
+	const variable = "ARCRAWL_TEST_FAILING_DISK"
+	if os.Getenv(variable) == "" {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestClosingOnAFailingDiskEnds$")
+		cmd.Env = append(os.Environ(), variable+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
 	w := newWorld(t, func(o *frontier.Options) { o.AwaitSpace = func() {} })
 	w.add(day, pages("a.example", 20)...)
 	c := w.claimAny(day)
