@@ -39,7 +39,8 @@ func (d *Daemon) openFolders(time.Time) error {
 	return checkSpace(d.live.Current(), d.parts.FreeSpace)
 }
 
-// PrepareFolders makes the folders of the crawl. It returns a [FolderError] if one of them cannot be written.
+// PrepareFolders makes the folders of the crawl. It returns a [FolderError] if one of them cannot be written, or a
+// [DiskError] if the disk is why.
 func PrepareFolders(c *config.Config) error {
 	folders := []struct{ key, path string }{
 		{"storage.state", c.Storage.State},
@@ -51,7 +52,10 @@ func PrepareFolders(c *config.Config) error {
 		folders = append(folders, struct{ key, path string }{"storage.folders", folder})
 	}
 	for _, f := range folders {
-		if err := MakeFolder(f.path); err != nil {
+		switch err := MakeFolder(f.path); {
+		case errors.Is(err, syscall.EIO), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+			return DiskError{Err: fmt.Errorf("%s: write to the folder %s: %w", f.key, f.path, err)}
+		case err != nil:
 			return FolderError{Err: fmt.Errorf("%s: the folder %s cannot be used: %w; "+
 				"give it to the user that runs arcrawl (chown), or name another one in %s", f.key, f.path, err, c.Path)}
 		}

@@ -82,7 +82,8 @@ func (f *Frontier) close(leave func() error) error {
 	f.views.close()
 	f.robotsCopies.clear()
 	var err error
-	if f.inProgress() == 0 && !f.restUnsaved && !f.o.Inspect {
+	broken := f.o.reserve.fault() != nil // then Badger may wait forever
+	if f.inProgress() == 0 && !f.restUnsaved && !f.o.Inspect && !broken {
 		err = f.db.Update(func(txn *badger.Txn) error {
 			return errors.Join(txn.Set([]byte(metaClean), nil), txn.Delete([]byte(metaQuiet)))
 		})

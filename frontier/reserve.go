@@ -25,6 +25,8 @@ const (
 	afterMerge  = "[Compactor: %d] Compaction for"     // the merger has written all its tables
 	failedMerge = "[Compactor: %d] LOG Compact FAILED" // the same
 	failedFlush = "error flushing memtable to disk"    // it tries again each second, without end; the value is the error
+
+	inManifest = badger.ManifestFilename // is in the text of an error of the manifest
 )
 
 const (
@@ -67,6 +69,8 @@ type reserve struct {
 	wait  func() // see Options.AwaitSpace
 
 	failed chan error // has the last error of a table that could not be written
+
+	broken atomic.Pointer[error] // why nothing may be written any more; nil if it may
 
 	full atomic.Bool // the reserve is complete; false after a part of it was used
 	off  atomic.Bool // the file system cannot reserve blocks
@@ -139,13 +143,17 @@ func (r *reserve) begin() error {
 	return err
 }
 
-// Space makes sure that the store can be written. It returns [ErrFull] if the disk has no space for it, and nil
-// without [Options].AwaitSpace. It costs nothing if nothing was written since the last call.
+// Space makes sure that the store can be written. It returns [ErrFull] if the disk has no space for it, another error
+// if the store must be opened again, and nil without [Options].AwaitSpace. It costs nothing if nothing was written
+// since the last call.
 func (f *Frontier) Space() error { return f.o.reserve.fill() }
 
 // fill completes the reserve, if there is one: the blocks of the log that is being written, the logs that follow, the
 // manifest and the space for tables. An error says that the disk has no space.
 func (r *reserve) fill() error {
+	if err := r.fault(); err != nil {
+		return err
+	}
 	if r == nil || r.full.Load() || r.off.Load() {
 		return nil
 	}
@@ -342,7 +350,7 @@ func (f *Frontier) closeStore() error {
 		return errors.Join(err, f.synced.syncFiles(f.o.Dir))
 	}
 	if r == nil {
-		return f.db.Close()
+		return hiddenCause(f.db.Close())
 	}
 	select {
 	case <-r.failed: // earlier, and Badger has tried again since
@@ -352,9 +360,9 @@ func (f *Frontier) closeStore() error {
 	go func() { closed <- f.db.Close() }()
 	select {
 	case err := <-closed:
-		return err
+		return hiddenCause(err)
 	case err := <-r.failed:
-		err = fmt.Errorf("close the store: write its last table: %w; the next start writes it from the log", err)
+		err = hiddenCause(fmt.Errorf("close the store: write its last table: %w; the next start writes it from the log", err))
 		return errors.Join(err, f.synced.syncFiles(f.o.Dir))
 	}
 }
@@ -415,22 +423,32 @@ func (r *reserve) Debugf(format string, args ...any) {
 	r.Logger.Debugf(format, args...)
 }
 
-// Errorf notes that a table could not be written, and passes the message on.
+// Errorf notes that a table could not be written, and passes the message on. If it could not be listed, Errorf does not
+// return.
 func (r *reserve) Errorf(format string, args ...any) {
-	if strings.HasPrefix(format, failedFlush) && len(args) > 0 {
-		err, _ := args[0].(error)
-		select {
-		case r.failed <- err:
-		default:
-		}
-	}
 	r.Logger.Errorf(format, args...)
+	if !strings.HasPrefix(format, failedFlush) || len(args) == 0 {
+		return
+	}
+	err, _ := args[0].(error)
+	if err != nil && strings.Contains(err.Error(), inManifest) {
+		r.stopListing(err)
+	}
+	select {
+	case r.failed <- err:
+	default:
+	}
 }
 
-// Warningf notes that a merge failed, and passes the message on.
+// Warningf notes that a merge failed, and passes the message on. If the merged tables could not be listed, Warningf
+// does not return.
 func (r *reserve) Warningf(format string, args ...any) {
-	if strings.HasPrefix(format, failedMerge) && len(args) > 0 {
-		r.endMerge(args[0])
-	}
 	r.Logger.Warningf(format, args...)
+	if !strings.HasPrefix(format, failedMerge) || len(args) < 2 {
+		return
+	}
+	if err, _ := args[1].(error); err != nil && strings.Contains(err.Error(), inManifest) {
+		r.stopListing(err)
+	}
+	r.endMerge(args[0])
 }

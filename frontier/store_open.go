@@ -147,6 +147,9 @@ func inspectStore(b badger.Options) (size int64, err error) {
 	if err := removeEmptyLogs(b.Dir); err != nil {
 		return 0, fmt.Errorf("remove the empty logs that a kill has left: %w", err)
 	}
+	if err := repairManifest(b.Dir); err != nil {
+		return 0, err
+	}
 	manifest, err := os.Open(filepath.Join(b.Dir, badger.ManifestFilename))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, checkNoTables(b.Dir)
@@ -219,16 +222,24 @@ func checkNoTables(dir string) error {
 
 // classifyError returns err as [ErrCorrupt], unless it is about the machine and not about the store.
 func classifyError(err error) error {
-	var machine syscall.Errno
-	if errors.As(err, &machine) || errors.Is(err, fs.ErrPermission) {
+	err = hiddenCause(err)
+	if machine := syscall.Errno(0); errors.As(err, &machine) || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, ErrCorrupt)
+}
+
+// hiddenCause returns an error that wraps its cause if that is an error of the machine. Badger hides the cause of some.
+func hiddenCause(err error) error {
+	if machine := syscall.Errno(0); err == nil || errors.As(err, &machine) {
 		return err
 	}
 	for _, errno := range machineErrors {
-		if strings.Contains(err.Error(), errno.Error()) { // Badger hides the cause of some
+		if strings.Contains(err.Error(), errno.Error()) {
 			return machineError{err, errno}
 		}
 	}
-	return fmt.Errorf("%w: %w", err, ErrCorrupt)
+	return err
 }
 
 // machineError is an error of the machine whose cause Badger hides.

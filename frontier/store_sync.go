@@ -32,6 +32,9 @@ func (f *Frontier) Sync() error {
 	if f.synced.closed.Load() {
 		return ErrClosed
 	}
+	if err := f.o.reserve.fault(); err != nil {
+		return err
+	}
 	f.synced.mu.Lock()
 	defer f.synced.mu.Unlock()
 	f.views.refresh()
