@@ -233,8 +233,11 @@ func (i *Index) Replacing(k Key, o digest.Origin) Change { return i.change(k, o,
 // update makes a change in a transaction of its own. It retries after conflicts; each round lets one goroutine succeed.
 func (i *Index) update(c Change) error {
 	for {
-		if err := i.db.Update(c); !errors.Is(err, badger.ErrConflict) {
-			return err
+		switch err := i.db.Update(c); {
+		case err == nil:
+			return nil
+		case !errors.Is(err, badger.ErrConflict):
+			return fmt.Errorf("change the dedup index: %w", err)
 		}
 	}
 }

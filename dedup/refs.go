@@ -117,6 +117,16 @@ func (p *pending) take() map[countKey]uint64 {
 	return counts
 }
 
+// putBack counts what was taken again.
+func (p *pending) putBack(counts map[countKey]uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, n := range p.counts {
+		counts[key] += n
+	}
+	p.counts = counts
+}
+
 // Refer counts a revisit record that refers to an original. Like [Index.Put] it is called after the record is on disk.
 // The next [Index.Flush] stores the count, so a crash may lose some. The command deps counts the records of the
 // archive itself.
@@ -158,7 +168,8 @@ func (i *Index) Spent(p Policy, o digest.Origin, now time.Time) (bool, error) {
 	return n >= uint64(p.Copies), nil
 }
 
-// Flush stores the counts of revisits. It is called regularly, and before the store is closed.
+// Flush stores the counts of revisits. It is called regularly, and before the store is closed. After an error, what was
+// not stored is still counted.
 func (i *Index) Flush() error {
 	counts := i.pending.take()
 	// In the order of the store, so that neighbours are read from the same block.
@@ -173,7 +184,11 @@ func (i *Index) Flush() error {
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("store the revisit counts of %d records: %w", len(counts), err)
+			i.pending.putBack(counts)
+			return fmt.Errorf("store the revisit counts of %d records: %w", len(keys), err)
+		}
+		for _, key := range portion {
+			delete(counts, key)
 		}
 	}
 	return nil

@@ -77,7 +77,8 @@ func (w *Writer) begin(series string, now time.Time, f *file) error {
 	date := now.UnixMicro()
 	f.infoID, f.info = info.id, extent{size: s.size, records: 1, first: date, last: date}
 	f.appended, f.handed, f.synced, f.logged = f.info, f.info, f.info, f.info.size
-	if err := errors.Join(err, s.reset()); err != nil {
+	s.reset()
+	if err != nil {
 		return err
 	}
 	if err := errors.Join(f.disk.Sync(), fileio.SyncDir(w.o.Dir)); err != nil {

@@ -185,13 +185,15 @@ func (w *Writer) put(f *file, v Visit, number uint32) (out Written, b *batch, er
 	s := w.spools.Get().(*spool) // it is returned before the wait for a sync, as many visits may wait
 	out, c, err := w.prepare(s, f, v, number)
 	if panicked := (*panics.Error)(nil); errors.As(err, &panicked) {
-		return Written{}, nil, errors.Join(fmt.Errorf("%w: %w", ErrRefused, err), s.reset()) // s is not used again
+		s.reset() // it is not used again
+		return Written{}, nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	defer w.spools.Put(s)
 	if err == nil {
 		out.Origin.Offset, b, err = w.add(f, s, c)
 	}
-	return out, b, errors.Join(err, s.reset())
+	s.reset()
+	return out, b, err
 }
 
 // prepare composes and compresses the records of a visit into s. A panic becomes an error, as nothing of the visit is
