@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -21,11 +20,11 @@ import (
 
 // failingDisk mounts an ext4 file system on a sparse image. The disk fails with EIO when what the image is on is full.
 // It skips the test where that is not allowed.
-func failingDisk(t *testing.T) (dir, image, under string) {
+func failingDisk(t *trial) (dir, image, under string) {
 	t.Helper()
 	under = smalldisk.Mount(t, "260m")
 	image, dir = filepath.Join(under, "image"), t.TempDir()
-	daemontest.WriteFile(t, image, "")
+	daemontest.WriteFile(t.T, image, "")
 	if err := os.Truncate(image, 1<<30); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +37,7 @@ func failingDisk(t *testing.T) (dir, image, under string) {
 	return dir, image, under
 }
 
-func mount(t *testing.T, image, dir string) {
+func mount(t *trial, image, dir string) {
 	t.Helper()
 	if out, err := exec.Command("mount", "-o", "loop,errors=remount-ro", image, dir).CombinedOutput(); err != nil {
 		t.Skipf("an image cannot be mounted: %v %s; run this test as root, outside of a container", err, out)
@@ -61,48 +60,46 @@ func moveFolders(t *testing.T, conf, dir string) {
 func TestTheDaemonEndsOnAFailingDiskAndStartsWhenItIsWell(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	failTheDisk(&trial{T: t}, startBulkySite(t, 1), 1)
+}
+
+// failTheDisk has the disk of a crawl fail a number of times.
+func failTheDisk(t *trial, site *killSite, times int) {
 	dir, image, under := failingDisk(t)
-	binary := built.In(t, t.TempDir())
-	conf := bulkyCrawl(t, t.TempDir(), bulky(t).URL, "1MB")
-	moveFolders(t, conf, dir)
-	lines := func() int {
-		text, _ := os.ReadFile(filepath.Join(dir, "crawl.log"))
-		return bytes.Count(text, []byte("\n"))
+	binary := built.In(t.T, t.TempDir())
+	conf := bulkyCrawl(t.T, t.TempDir(), site, "1MB")
+	moveFolders(t.T, conf, dir)
+	d := site.start(t.T, binary, conf)
+	d.WaitFor(t.T, "some visits", func() bool { return logLines(dir) > 5 })
+	for ; t.faults < times; t.faults++ {
+		filler := filepath.Join(under, "filler")
+		if err := fillDisk(t.T, filler); !errors.Is(err, unix.ENOSPC) {
+			t.Fatal(err)
+		}
+		select {
+		case <-d.Gone:
+		case <-time.After(5 * time.Minute):
+			t.Fatalf("the daemon is still there:\n%s", d.Output())
+		}
+		var exit *exec.ExitError
+		if !errors.As(d.Err, &exit) || exit.ExitCode() != cli.ExitDisk && exit.ExitCode() != 2 {
+			t.Errorf("the daemon ended with %v; want %d, or 2 for a fault in mapped memory\n%s", d.Err, cli.ExitDisk, d.Output())
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mount("", under, "", unix.MS_REMOUNT, "size=1500m"); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Unmount(dir, 0); err != nil { // a process that has a file open would prevent it
+			t.Fatal(err)
+		}
+		_ = exec.Command("e2fsck", "-fy", image).Run() // its exit code says that it repaired something
+		mount(t, image, dir)
+		had := logLines(dir)
+		d = site.start(t.T, binary, conf)
+		d.WaitFor(t.T, "more visits", func() bool { return logLines(dir) > had+5 })
 	}
-	d := daemontest.StartProcess(t, binary, conf)
-	d.WaitFor(t, "some visits", func() bool { return lines() > 5 })
-	filler := filepath.Join(under, "filler")
-	if err := fillDisk(t, filler); !errors.Is(err, unix.ENOSPC) {
-		t.Fatal(err)
-	}
-	select {
-	case <-d.Gone:
-	case <-time.After(5 * time.Minute):
-		t.Fatalf("the daemon is still there:\n%s", d.Output())
-	}
-	var exit *exec.ExitError
-	if !errors.As(d.Err, &exit) || exit.ExitCode() != cli.ExitDisk && exit.ExitCode() != 2 {
-		t.Errorf("the daemon ended with %v; want %d, or 2 for a fault in mapped memory\n%s", d.Err, cli.ExitDisk, d.Output())
-	}
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mount("", under, "", unix.MS_REMOUNT, "size=1500m"); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Unmount(dir, 0); err != nil { // a process that has a file open would prevent it
-		t.Fatal(err)
-	}
-	_ = exec.Command("e2fsck", "-fy", image).Run() // its exit code says that it repaired something
-	mount(t, image, dir)
-	had := lines()
-	d = daemontest.StartProcess(t, binary, conf)
-	d.WaitFor(t, "more visits", func() bool { return lines() > had+5 })
-	d.Terminate(t)
-	if code, out, errs := command("check", "--store", "--config", conf); code != cli.ExitOK {
-		t.Errorf("check --store: %d\n%s%s", code, out, errs)
-	}
-	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != cli.ExitOK {
-		t.Errorf("verify: %d\n%s%s", code, out, errs)
-	}
+	d.Terminate(t.T)
+	intact(t, conf, dir, site, 10*times) // each trial may leave a capture
 }

@@ -2,12 +2,9 @@ package main
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,30 +20,12 @@ import (
 	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
 
-// bulky starts a site of large pages that cannot be compressed and are new each time.
-func bulky(t *testing.T) *httptest.Server {
-	t.Helper()
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/robots.txt" {
-			http.NotFound(w, r)
-			return
-		}
-		body := make([]byte, 200<<10) // larger bodies of one domain get a share of the disk only
-		_, _ = rand.Read(body)
-		w.Header().Set("Content-Type", "application/octet-stream")
-		_, _ = w.Write(body)
-	}))
-	t.Cleanup(site.Close)
-	return site
-}
-
 // bulkyCrawl writes the configuration of a crawl of a bulky site.
-func bulkyCrawl(t *testing.T, dir, site, minFree string) (conf string) {
+func bulkyCrawl(t *testing.T, dir string, site *killSite, minFree string) (conf string) {
 	t.Helper()
-	text := (&killSite{hosts: []string{strings.TrimPrefix(site, "http://")}}).toml()
 	conf = filepath.Join(dir, "arcrawl.toml")
 	daemontest.WriteFile(t, conf, strings.NewReplacer(`min_free = "1MB"`, fmt.Sprintf("min_free = %q", minFree),
-		"[fetch]", "[fetch]\nmax_per_day = \"1TB\"").Replace(text))
+		"[fetch]", "[fetch]\nmax_per_day = \"1TB\"").Replace(site.toml()))
 	return conf
 }
 
@@ -54,26 +33,30 @@ func bulkyCrawl(t *testing.T, dir, site, minFree string) (conf string) {
 func TestAFullDiskPausesTheCrawl(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	dir := smalldisk.Mount(t, "240m")
-	binary := built.In(t, t.TempDir())
-	conf := bulkyCrawl(t, dir, bulky(t).URL, "150MB")
-	d := daemontest.StartProcess(t, binary, conf)
-	d.WaitFor(t, "the pause", func() bool { return strings.Contains(d.Output(), "pausing crawl") })
-	steer(t, conf, cli.ExitOK, "", "list") // the daemon still answers
-	if left := free(t, dir); left < 30<<20 {
-		t.Errorf("%d bytes are left when the crawl is paused, min_free is 150 MB", left)
+	fillTheDisk(&trial{T: t}, startBulkySite(t, 1), 1)
+}
+
+// fillTheDisk has a crawl fill its disk a number of times. Each time the disk grows afterwards.
+func fillTheDisk(t *trial, site *killSite, times int) {
+	const first, more, minFree = 240, 100, 150 // MB
+	dir := smalldisk.Mount(t, fmt.Sprint(first, "m"))
+	conf := bulkyCrawl(t.T, dir, site, fmt.Sprint(minFree, "MB"))
+	d := site.start(t.T, built.In(t.T, t.TempDir()), conf)
+	for size := first; t.faults < times; t.faults++ {
+		said(t.T, d, "pausing crawl", t.faults+1)
+		steer(t.T, conf, cli.ExitOK, "", "list") // the daemon still answers
+		if left := free(t.T, dir); left < 30<<20 {
+			t.Errorf("%d bytes are left when the crawl is paused, min_free is %d MB", left, minFree)
+		}
+		size += minFree + more
+		if err := unix.Mount("", dir, "", unix.MS_REMOUNT, fmt.Sprintf("size=%dm", size)); err != nil {
+			t.Fatal(err)
+		}
+		said(t.T, d, "resuming crawl", t.faults+1)
 	}
-	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=700m"); err != nil {
-		t.Fatal(err)
-	}
-	d.WaitFor(t, "the crawl to resume", func() bool { return strings.Contains(d.Output(), "resuming crawl") })
-	d.Terminate(t)
-	if code, out, errs := command("check", "--store", "--config", conf); code != cli.ExitOK {
-		t.Errorf("check --store: %d\n%s%s", code, out, errs)
-	}
-	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != cli.ExitOK {
-		t.Errorf("verify: %d\n%s%s", code, out, errs)
-	}
+	site.waitFor(t.T, d, site.asked.Load()+10)
+	d.Terminate(t.T)
+	intact(t, conf, dir, site, 0)
 }
 
 // Another program fills the disk to the last byte between two checks of the free space. The daemon pauses, answers, and
@@ -81,23 +64,32 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 func TestADaemonSurvivesADiskFilledByOthers(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	letOthersFillTheDisk(&trial{T: t}, startBulkySite(t, 1), 1)
+}
+
+// letOthersFillTheDisk fills the disk of a crawl a number of times.
+func letOthersFillTheDisk(t *trial, site *killSite, times int) {
 	dir := smalldisk.Mount(t, "300m")
-	conf := bulkyCrawl(t, dir, bulky(t).URL, "1MB")
-	d := daemontest.StartProcess(t, built.In(t, t.TempDir()), conf)
-	d.WaitFor(t, "some visits", func() bool { return logLines(dir) > 10 })
-	filler := filepath.Join(dir, "filler")
-	if err := fillDisk(t, filler); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
+	conf := bulkyCrawl(t.T, dir, site, "1MB")
+	d := site.start(t.T, built.In(t.T, t.TempDir()), conf)
+	d.WaitFor(t.T, "some visits", func() bool { return logLines(dir) > 10 })
+	for ; t.faults < times; t.faults++ {
+		filler := filepath.Join(dir, "filler")
+		if err := fillDisk(t.T, filler); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatal(err)
+		}
+		said(t.T, d, "pausing crawl", t.faults+1)
+		steer(t.T, conf, cli.ExitOK, "", "list") // the daemon still answers
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mount("", dir, "", unix.MS_REMOUNT, fmt.Sprintf("size=%dm", 900+100*t.faults)); err != nil {
+			t.Fatal(err)
+		}
+		resumes(t.T, d, dir, t.faults+1)
 	}
-	d.WaitFor(t, "the pause", func() bool { return strings.Contains(d.Output(), "pausing crawl") })
-	steer(t, conf, cli.ExitOK, "", "list") // the daemon still answers
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=900m"); err != nil {
-		t.Fatal(err)
-	}
-	resumesWithRoom(t, d, conf, dir)
+	d.Terminate(t.T)
+	intact(t, conf, dir, site, times)
 }
 
 // A quota, which the free space of the disk does not show, is nearly used up. The crawl pauses before a write fails: on
@@ -105,27 +97,42 @@ func TestADaemonSurvivesADiskFilledByOthers(t *testing.T) {
 func TestADaemonSurvivesAQuota(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	useUpTheQuota(&trial{T: t}, startBulkySite(t, 1), 1)
+}
+
+// useUpTheQuota lowers the quota of a crawl a number of times.
+func useUpTheQuota(t *trial, site *killSite, times int) {
 	dir := smalldisk.MountQuota(t, "900M")
-	conf := bulkyCrawl(t, t.TempDir(), bulky(t).URL, "1MB") // with the output of the daemon
-	moveFolders(t, conf, dir)
-	d := daemontest.StartProcess(t, built.In(t, t.TempDir()), conf)
-	d.WaitFor(t, "some visits", func() bool { return logLines(dir) > 10 })
-	if err := smalldisk.SetQuota(dir, strconv.FormatInt(diskUse(t, dir)+100<<20, 10)); err != nil {
-		t.Fatal(err)
+	conf := bulkyCrawl(t.T, t.TempDir(), site, "1MB") // with the output of the daemon
+	moveFolders(t.T, conf, dir)
+	d := site.start(t.T, built.In(t.T, t.TempDir()), conf)
+	d.WaitFor(t.T, "some visits", func() bool { return logLines(dir) > 10 })
+	for ; t.faults < times; t.faults++ {
+		if err := smalldisk.SetQuota(dir, strconv.FormatInt(diskUse(t.T, dir)+100<<20, 10)); err != nil {
+			t.Fatal(err)
+		}
+		said(t.T, d, "the quota of", t.faults+1)
+		filler := filepath.Join(dir, "filler")
+		if err := fillDisk(t.T, filler); !errors.Is(err, syscall.EDQUOT) {
+			t.Fatalf("others cannot take the last byte: %v", err)
+		}
+		steer(t.T, conf, cli.ExitOK, "", "list") // the daemon still answers
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		if err := smalldisk.SetQuota(dir, "900M"); err != nil {
+			t.Fatal(err)
+		}
+		resumes(t.T, d, dir, t.faults+1)
 	}
-	d.WaitFor(t, "the pause", func() bool { return strings.Contains(d.Output(), "the quota of") })
-	filler := filepath.Join(dir, "filler")
-	if err := fillDisk(t, filler); !errors.Is(err, syscall.EDQUOT) {
-		t.Fatalf("others cannot take the last byte: %v", err)
-	}
-	steer(t, conf, cli.ExitOK, "", "list") // the daemon still answers
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
-	if err := smalldisk.SetQuota(dir, "900M"); err != nil {
-		t.Fatal(err)
-	}
-	resumesWithRoom(t, d, conf, dir)
+	d.Terminate(t.T)
+	intact(t, conf, dir, site, times)
+}
+
+// said waits until the daemon has said something a number of times.
+func said(t *testing.T, d *daemontest.Process, text string, times int) {
+	t.Helper()
+	d.WaitFor(t, fmt.Sprintf("%q, %d times", text, times), func() bool { return strings.Count(d.Output(), text) >= times })
 }
 
 // logLines returns the number of lines of the crawl.log in a folder.
@@ -134,19 +141,21 @@ func logLines(dir string) int {
 	return bytes.Count(text, []byte("\n"))
 }
 
-// resumesWithRoom has a crawl in a folder continue by itself. Nothing may be damaged.
-func resumesWithRoom(t *testing.T, d *daemontest.Process, conf, dir string) {
+// resumes waits until a crawl in a folder has continued by itself a number of times.
+func resumes(t *testing.T, d *daemontest.Process, dir string, times int) {
 	t.Helper()
-	d.WaitFor(t, "the crawl to resume", func() bool { return strings.Contains(d.Output(), "resuming crawl") })
+	said(t, d, "resuming crawl", times)
 	had := logLines(dir)
 	d.WaitFor(t, "more visits", func() bool { return logLines(dir) > had+10 })
-	d.Terminate(t)
+}
+
+// intact checks that nothing is damaged. Each fault may have left a capture that the store does not know.
+func intact(t *trial, conf, dir string, site *killSite, faults int) {
+	t.Helper()
 	if code, out, errs := command("check", "--store", "--config", conf); code != cli.ExitOK {
 		t.Errorf("check --store: %d\n%s%s", code, out, errs)
 	}
-	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != cli.ExitOK {
-		t.Errorf("verify: %d\n%s%s", code, out, errs)
-	}
+	examine(t, dir, site, faults)
 }
 
 func free(t *testing.T, dir string) int64 {

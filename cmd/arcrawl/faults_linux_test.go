@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -34,29 +32,39 @@ const openingKills = 30
 func TestKillsWhileTheDaemonOpens(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	dir := t.TempDir()
-	binary := built.In(t, dir)
-	site := startKillSite(t)
-	conf := filepath.Join(dir, "arcrawl.toml")
-	daemontest.WriteFile(t, conf, site.toml())
-	d := daemontest.StartProcess(t, binary, conf)
-	site.waitFor(t, d, 500)
-	d.Kill(t)
-	began := time.Now()
-	d = daemontest.StartProcess(t, binary, conf)
-	site.waitFor(t, d, site.asked.Load()+1)
-	opening := time.Since(began) // up to its first request
-	d.Kill(t)
-	for range openingKills - 2 {
-		d = daemontest.StartProcess(t, binary, conf)
-		time.Sleep(rand.N(opening))
-		d.Kill(t)
-	}
-	d = daemontest.StartProcess(t, binary, conf)
-	site.waitFor(t, d, site.asked.Load()+2*killHosts*killPages)
-	d.Terminate(t)
-	examine(t, dir, site, openingKills)
+	killWhileOpening(&trial{T: t}, startKillSite(t), openingKills)
 }
+
+// killWhileOpening kills a daemon a number of times: twice under load, and then while it opens.
+func killWhileOpening(t *trial, site *killSite, kills int) {
+	dir := t.TempDir()
+	binary := built.In(t.T, dir)
+	conf := filepath.Join(dir, "arcrawl.toml")
+	daemontest.WriteFile(t.T, conf, site.toml())
+	d := site.start(t.T, binary, conf)
+	site.waitFor(t.T, d, 500)
+	d.Kill(t.T)
+	began := time.Now()
+	d = site.start(t.T, binary, conf)
+	site.waitFor(t.T, d, site.asked.Load()+1)
+	opening := time.Since(began) // up to its first request
+	d.Kill(t.T)
+	for t.faults = 2; t.faults < kills; t.faults++ {
+		d = site.start(t.T, binary, conf)
+		time.Sleep(rand.N(opening))
+		d.Kill(t.T)
+	}
+	d = site.start(t.T, binary, conf)
+	site.waitFor(t.T, d, site.asked.Load()+2*site.uriCount())
+	d.Terminate(t.T)
+	examine(t, dir, site, kills)
+}
+
+// The system calls that fail.
+const (
+	writeCalls = "pwrite64,fallocate,ftruncate"
+	syncCalls  = "fsync,fdatasync,msync"
+)
 
 // The file system returns EIO for a time, and then works again. If writes fail, the crawl pauses, and resumes by itself
 // within the minute after which it would be given up. If a sync fails, the daemon ends with 74 at once, because the
@@ -65,50 +73,88 @@ func TestKillsWhileTheDaemonOpens(t *testing.T) {
 func TestADiskThatFailsAndRecoversLosesNothing(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	const writes, syncs = "pwrite64,fallocate,ftruncate", "fsync,fdatasync,msync"
-	for name, calls := range map[string]string{"writes": writes, "writes and syncs": writes + "," + syncs} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			site := startKillSite(t)
-			conf := filepath.Join(dir, "arcrawl.toml")
-			daemontest.WriteFile(t, conf, site.toml())
-			binary := built.In(t, dir)
-			d := daemontest.StartProcess(t, binary, conf)
-			site.waitFor(t, d, 500)
-			wellAgain := failCalls(t, d, calls, filepath.Join(dir, "calls"))
-			if calls == writes {
-				d.WaitFor(t, "the pause", func() bool { return strings.Contains(d.Output(), "pausing crawl") })
-				time.Sleep(15 * time.Second)
-				wellAgain()
-				d.WaitFor(t, "the crawl to resume", func() bool { return strings.Contains(d.Output(), "resuming crawl") })
-			} else {
-				<-d.Gone
-				if exit := (*exec.ExitError)(nil); !errors.As(d.Err, &exit) || exit.ExitCode() != cli.ExitDisk {
-					t.Errorf("the daemon ended with %v, want %d\n%s", d.Err, cli.ExitDisk, d.Output())
-				}
-				wellAgain()
-				d = daemontest.StartProcess(t, binary, conf)
-			}
-			site.waitFor(t, d, site.asked.Load()+2*killHosts*killPages)
-			d.Terminate(t)
-			d = daemontest.StartProcess(t, binary, conf) // repairs the file that was abandoned at a failed write
-			site.waitFor(t, d, site.asked.Load()+1)
-			d.Terminate(t)
-			examine(t, dir, site, 10) // each trial may leave a capture
-			failed, _ := os.ReadFile(filepath.Join(dir, "calls"))
-			if n := strings.Count(string(failed), "(INJECTED)"); n == 0 {
-				t.Error("no call failed")
-			} else {
-				t.Logf("%d calls failed", n)
-			}
-		})
+	t.Run("writes", func(t *testing.T) {
+		t.Parallel()
+		failWrites(&trial{T: t}, startKillSite(t), 1)
+	})
+	t.Run("writes and syncs", func(t *testing.T) {
+		t.Parallel()
+		failSyncs(&trial{T: t}, startKillSite(t), 1)
+	})
+}
+
+// failWrites has the writes of a daemon fail a number of times, for up to 15 seconds.
+func failWrites(t *trial, site *killSite, times int) {
+	dir := t.TempDir()
+	conf, binary := filepath.Join(dir, "arcrawl.toml"), built.In(t.T, dir)
+	daemontest.WriteFile(t.T, conf, site.toml())
+	d := site.start(t.T, binary, conf)
+	site.waitFor(t.T, d, 500)
+	for fails := 15 * time.Second; t.faults < times; fails = rand.N(15 * time.Second) {
+		calls := filepath.Join(dir, "calls")
+		wellAgain := failCalls(t, d, writeCalls, calls)
+		said(t.T, d, "pausing crawl", t.faults+1)
+		time.Sleep(fails)
+		wellAgain()
+		t.faults++
+		said(t.T, d, "resuming crawl", t.faults)
+		failed(t, calls)
+		site.waitFor(t.T, d, site.asked.Load()+2*site.uriCount())
 	}
+	d.Terminate(t.T)
+	d = site.start(t.T, binary, conf) // repairs the file that was abandoned at a failed write
+	site.waitFor(t.T, d, site.asked.Load()+1)
+	d.Terminate(t.T)
+	examine(t, dir, site, 10*times) // each trial may leave a capture
+}
+
+// failSyncs has the syncs of a daemon fail a number of times, and each other time its writes too.
+func failSyncs(t *trial, site *killSite, times int) {
+	dir := t.TempDir()
+	conf, binary := filepath.Join(dir, "arcrawl.toml"), built.In(t.T, dir)
+	daemontest.WriteFile(t.T, conf, site.toml())
+	d := site.start(t.T, binary, conf)
+	site.waitFor(t.T, d, 500)
+	for calls := writeCalls + "," + syncCalls; t.faults < times; t.faults++ {
+		if t.faults%2 == 1 {
+			calls = syncCalls
+		}
+		log := filepath.Join(dir, "calls")
+		wellAgain := failCalls(t, d, calls, log)
+		select {
+		case <-d.Gone:
+		case <-time.After(time.Minute):
+			t.Fatalf("the daemon is still there:\n%s", d.Output())
+		}
+		if exit := (*exec.ExitError)(nil); !errors.As(d.Err, &exit) || exit.ExitCode() != cli.ExitDisk {
+			t.Errorf("the daemon ended with %v, want %d\n%s", d.Err, cli.ExitDisk, d.Output())
+		}
+		wellAgain()
+		failed(t, log)
+		d = site.start(t.T, binary, conf)
+		site.waitFor(t.T, d, site.asked.Load()+2*site.uriCount())
+	}
+	d.Terminate(t.T)
+	d = site.start(t.T, binary, conf)
+	site.waitFor(t.T, d, site.asked.Load()+1)
+	d.Terminate(t.T)
+	examine(t, dir, site, 10*times) // each trial may leave a capture
+}
+
+// failed checks that system calls have failed.
+func failed(t *trial, log string) {
+	t.Helper()
+	calls, _ := os.ReadFile(log)
+	n := strings.Count(string(calls), "(INJECTED)")
+	if n == 0 {
+		t.Error("no call failed")
+	}
+	t.Logf("%d calls failed", n)
 }
 
 // failCalls has system calls of a process fail with EIO until the function that it returns is called. It skips the test
 // where that is not allowed.
-func failCalls(t *testing.T, d *daemontest.Process, calls, log string) (wellAgain func()) {
+func failCalls(t *trial, d *daemontest.Process, calls, log string) (wellAgain func()) {
 	t.Helper()
 	faults := exec.Command(tool(t, "strace", "strace"), "-f", "-o", log, "-p", strconv.Itoa(d.Cmd.Process.Pid),
 		"-e", "trace="+calls, "-e", "inject="+calls+":error=EIO")
@@ -152,43 +198,55 @@ func TestAnHourInWhichTheProcessIsPaused(t *testing.T) {
 	}
 	t.Parallel()
 	slow.Test(t)
+	site := startKillSite(t)
+	site.rest = pausedRest
+	pause(&trial{T: t}, site, pauses)
+}
+
+// pause pauses a daemon for an hour, a number of times.
+func pause(t *trial, site *killSite, times int) {
 	dir := t.TempDir()
-	site := &killSite{}
-	arrivals := &arrivals{next: site, last: map[string]time.Time{}}
-	site.hosts = daemontest.ServeHosts(t, killHosts, arrivals)
-	conf, clock := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "clock")
-	rest := fmt.Sprintf("min_delay = %q\nmax_delay = %q\n", pausedRest, pausedRest)
-	daemontest.WriteFile(t, conf, strings.Replace(site.toml(), "min_delay = \"0s\"\nmax_delay = \"0s\"\n", rest, 1))
-	daemontest.WriteFile(t, clock, "0s")
-	program := filepath.Join(dir, "paused.sh") // the configuration is its third argument
-	text := fmt.Sprintf("#!/bin/sh\nexport %s=\"$3\" %s=%q\nexec %q -test.run='^%s$'\n",
-		pausedEnv, clockEnv, clock, os.Args[0], t.Name())
-	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	d := daemontest.StartProcess(t, program, conf)
-	site.waitFor(t, d, 50)
-	for n := range pauses {
+	conf := filepath.Join(dir, "arcrawl.toml")
+	daemontest.WriteFile(t.T, conf, site.toml())
+	program, setClock := clocked(t, dir)
+	d := site.start(t.T, program, conf)
+	site.waitFor(t.T, d, 50)
+	for t.faults < times {
 		time.Sleep(rand.N(time.Second))
 		if err := d.Cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(pausedRest + rand.N(time.Second)) // stands for the hour
-		daemontest.WriteFile(t, clock, (time.Duration(n+1) * time.Hour).String())
+		time.Sleep(site.rest + rand.N(time.Second)) // stands for the hour
+		t.faults++
+		setClock(time.Duration(t.faults) * time.Hour)
 		if err := d.Cmd.Process.Signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
-		site.waitFor(t, d, site.asked.Load()+50)
+		site.waitFor(t.T, d, site.asked.Load()+50)
 	}
-	site.waitFor(t, d, site.asked.Load()+2*killHosts*killPages)
-	d.Terminate(t)
+	site.waitFor(t.T, d, site.asked.Load()+2*site.uriCount())
+	d.Terminate(t.T)
 	examine(t, dir, site, 0)
-	arrivals.mu.Lock()
-	defer arrivals.mu.Unlock()
-	t.Logf("%d requests, the shortest gap of a host is %s", site.asked.Load(), arrivals.shortest)
-	if arrivals.shortest < pausedRest-time.Millisecond {
-		t.Errorf("a host was asked twice within %s, its rest is %s", arrivals.shortest, pausedRest)
+}
+
+// clocked returns a program that is a daemon with its own clock, and a function that sets what the clock is off by.
+func clocked(t *trial, dir string) (program string, setClock func(time.Duration)) {
+	t.Helper()
+	clock := filepath.Join(dir, "clock")
+	program = filepath.Join(dir, "clocked.sh") // the configuration is its third argument
+	text := fmt.Sprintf("#!/bin/sh\nexport %s=\"$3\" %s=%q\nexec %q -test.run='^TestAnHourInWhichTheProcessIsPaused$'\n",
+		pausedEnv, clockEnv, clock, os.Args[0])
+	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
 	}
+	setClock = func(off time.Duration) { // in one step: the daemon reads it all the time
+		daemontest.WriteFile(t.T, clock+".new", off.String())
+		if err := os.Rename(clock+".new", clock); err != nil {
+			t.Fatal(err)
+		}
+	}
+	setClock(0)
+	return program, setClock
 }
 
 // runWithClock runs a daemon until SIGTERM. Its time of day is off by what a file says.
@@ -200,11 +258,8 @@ func runWithClock(t *testing.T, conf, clock string) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	d, err := daemon.Open(c, daemon.Options{Version: "test", Log: zerolog.New(os.Stderr), Now: func() time.Time {
-		text, _ := os.ReadFile(clock)
-		off, _ := time.ParseDuration(string(text)) // 0 while the file is being written
-		return time.Now().Round(0).Add(off)
-	}})
+	now := func() time.Time { return timeBy(clock) }
+	d, err := daemon.Open(c, daemon.Options{Version: "test", Log: zerolog.New(os.Stderr), Now: now})
 	if err == nil {
 		err = errors.Join(d.Run(ctx), d.Close())
 	}
@@ -213,24 +268,49 @@ func runWithClock(t *testing.T, conf, clock string) {
 	}
 }
 
-// arrivals measures the gaps between the requests to each host.
-type arrivals struct {
-	next http.Handler
-
-	mu       sync.Mutex // guards the fields below
-	last     map[string]time.Time
-	shortest time.Duration // 0 = none yet
-}
-
-func (a *arrivals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.mu.Lock()
-	now := time.Now()
-	if last, ok := a.last[r.Host]; ok {
-		if gap := now.Sub(last); a.shortest == 0 || gap < a.shortest {
-			a.shortest = gap
+// timeBy returns the time of day by a clock that is off by what a file says. It looks again if the process was paused
+// meanwhile: the clock of a machine shows no time after a pause that is off by what it was before.
+func timeBy(clock string) time.Time {
+	for {
+		began := time.Now()
+		text, err := os.ReadFile(clock)
+		off, err2 := time.ParseDuration(string(text))
+		if err := errors.Join(err, err2); err != nil {
+			panic(err)
+		}
+		if now := time.Now(); now.Sub(began) < faultRest/2 {
+			return now.Round(0).Add(off)
 		}
 	}
-	a.last[r.Host] = now
-	a.mu.Unlock()
-	a.next.ServeHTTP(w, r)
+}
+
+// jumpTheClock moves the clock of a daemon by ten or twenty years a number of times, while it runs and while it is
+// stopped. Each time it must continue within a minute. It has another one if it starts with a clock that is behind: it
+// cannot know how long the hosts have rested.
+func jumpTheClock(t *trial, site *killSite, times int) {
+	const years = 10 * 365 * 24 * time.Hour
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "arcrawl.toml")
+	daemontest.WriteFile(t.T, conf, site.toml())
+	program, setClock := clocked(t, dir)
+	d := site.start(t.T, program, conf)
+	site.waitFor(t.T, d, 2*site.uriCount())
+	for was := time.Duration(0); t.faults < times; t.faults++ {
+		off, stopped := []time.Duration{years, -years, 0}[t.faults%3], t.faults/3%2 == 1
+		t.Logf("the clock is off by %s from now on; the daemon is stopped: %t", off, stopped)
+		if stopped {
+			d.Terminate(t.T)
+		}
+		setClock(off)
+		if stopped {
+			d = site.start(t.T, program, conf)
+		}
+		if stopped && off < was {
+			time.Sleep(time.Minute)
+		}
+		site.waitFor(t.T, d, site.asked.Load()+site.uriCount())
+		was = off
+	}
+	d.Terminate(t.T)
+	examine(t, dir, site, 0)
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // tool returns the path of a foreign program that a test needs.
-func tool(t *testing.T, name, debian string) string {
+func tool(t testing.TB, name, debian string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err == nil {

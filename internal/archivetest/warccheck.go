@@ -122,34 +122,36 @@ func readMember(src *bytes.Reader) (CheckedRecord, error) {
 	return r, z.Close()
 }
 
-// CheckRecords checks each record and the references between records. The error joins all faults.
+// ErrNoOriginal is the fault of a revisit record whose original is not there.
+var ErrNoOriginal = errors.New("a revisit of nothing")
+
+// CheckRecords checks each record and the references between records. The error joins all faults: its method Unwrap
+// returns them. One of them is [ErrNoOriginal] for each revisit record without its original.
 func CheckRecords(records []CheckedRecord) error {
 	byID := make(map[string]CheckedRecord)
 	var errs []error
-	complain := func(r CheckedRecord, format string, args ...any) {
-		text := fmt.Sprintf(format, args...)
-		errs = append(errs, fmt.Errorf("%s at %d (%s %s): %s", r.File, r.Offset, r.Type(), r.Target(), text))
+	complain := func(r CheckedRecord, err error) {
+		errs = append(errs, fmt.Errorf("%s at %d (%s %s): %w", r.File, r.Offset, r.Type(), r.Target(), err))
 	}
 	for _, r := range records {
 		if _, twice := byID[r.ID()]; twice || r.ID() == "" {
-			complain(r, "record id %q is missing or there twice", r.ID())
+			complain(r, fmt.Errorf("record id %q is missing or there twice", r.ID()))
 		}
 		byID[r.ID()] = r
 	}
 	for _, r := range records {
 		for _, err := range checkOne(r) {
-			complain(r, "%v", err)
+			complain(r, err)
 		}
 		for _, name := range []string{"WARC-Warcinfo-ID", "WARC-Concurrent-To", "WARC-Refers-To"} {
-			if id := r.Header.Get(name); id != "" {
-				if _, ok := byID[id]; !ok {
-					complain(r, "%s names %s, which does not exist", name, id)
-				}
+			_, ok := byID[r.Header.Get(name)]
+			if id := r.Header.Get(name); id != "" && !ok && (name != "WARC-Refers-To" || r.Type() != "revisit") {
+				complain(r, fmt.Errorf("%s names %s, which does not exist", name, id))
 			}
 		}
 		if r.Type() == "revisit" {
 			for _, err := range checkRevisit(r, byID[r.Header.Get("WARC-Refers-To")]) {
-				complain(r, "%v", err)
+				complain(r, err)
 			}
 		}
 	}
@@ -213,7 +215,7 @@ func PayloadOf(r CheckedRecord) ([]byte, error) {
 // checkRevisit compares a revisit with the record it refers to.
 func checkRevisit(r, origin CheckedRecord) []error {
 	if origin.Header == nil {
-		return []error{errors.New("a revisit of nothing")}
+		return []error{fmt.Errorf("%w: there is no record %q", ErrNoOriginal, r.Header.Get("WARC-Refers-To"))}
 	}
 	var errs []error
 	if origin.Type() != "response" {

@@ -1,11 +1,13 @@
 package smalldisk
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,8 +44,18 @@ func MountQuota(t testing.TB, size string) (dir string) {
 	return dir
 }
 
-// SetQuota changes how much a folder of [MountQuota] may hold.
-func SetQuota(dir, size string) error { return run("btrfs", "qgroup", "limit", size, dir) }
+// SetQuota changes how much a folder of [MountQuota] may hold. While the quota is used up, btrfs may refuse the change
+// itself until it has written that files were removed.
+func SetQuota(dir, size string) (err error) {
+	for range 30 {
+		if err = run("btrfs", "qgroup", "limit", size, dir); err == nil {
+			return nil
+		}
+		err = errors.Join(err, run("btrfs", "filesystem", "sync", dir))
+		time.Sleep(time.Second)
+	}
+	return err
+}
 
 func run(name string, args ...string) error {
 	out, err := exec.Command(name, args...).CombinedOutput()
