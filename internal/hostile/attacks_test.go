@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -203,6 +204,42 @@ func TestDocumentsNameAllAttacksAndTargets(t *testing.T) {
 		if !targets[name[1]] {
 			t.Errorf("docs/benchmarks.md names %s, which does not exist", name[1])
 		}
+	}
+}
+
+// Each line of a table in docs/safety.md names what proves it: attacks, tests, fuzz targets or stories that exist.
+func TestEachLineOfTheSafetyPageNamesItsTests(t *testing.T) {
+	t.Parallel()
+	proofs, targets := declared(t)
+	maps.Copy(proofs, targets)
+	for _, row := range rows() {
+		proofs[row.name] = true
+	}
+	stories, err := filepath.Glob(filepath.Join(root, "crawler/testdata/stories/*.txt"))
+	must(t, err)
+	for _, story := range stories {
+		proofs[strings.TrimSuffix(filepath.Base(story), ".txt")] = true
+	}
+	name, lines := regexp.MustCompile("`([^`]+)`"), 0
+	for line := range strings.Lines(read(t, "docs/safety.md")) {
+		cells := strings.Split(strings.Trim(line, "|\n "), " | ")
+		last := cells[len(cells)-1]
+		if !strings.HasPrefix(line, "| ") || last == "tested by" {
+			continue
+		}
+		lines++
+		named := name.FindAllStringSubmatch(last, -1)
+		if len(named) == 0 {
+			t.Errorf("no test in the line %s", line)
+		}
+		for _, n := range named {
+			if !proofs[n[1]] {
+				t.Errorf("%q does not exist, in the line %s", n[1], line)
+			}
+		}
+	}
+	if lines < 90 {
+		t.Errorf("only %d lines in tables", lines)
 	}
 }
 
