@@ -340,9 +340,13 @@ func (r *surveyor) predictEnd(b *api.Backlog, l *backlogLoad) {
 	case r.o.Stopped():
 		b.Ends = "never: the crawl is paused"
 		return
+	case view.Failures > 0: // it is tried again and again, and what is due stays due until it answers
+		b.Ends = fmt.Sprintf("unknown: the host was unreachable %s in a row", human.Count(view.Failures, "time"))
+		return
 	}
 	if spare := capacity - l.demand; spare > capacity*minSpare {
-		in := api.Seconds(float64(l.due) / spare * float64(time.Second))
+		rest := max(0, view.Rest.Sub(r.o.Now()))
+		in := api.Seconds(rest + time.Duration(float64(l.due)/spare*float64(time.Second)))
 		b.GoneIn, b.Ends = &in, "in "+human.About(time.Duration(in))
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -89,6 +90,24 @@ func TestOverdueShowsWhenABacklogClears(t *testing.T) {
 		waits := get[api.Overdue](w, "/api/v1/overdue?by=wait&host=slow.example")
 		if len(waits.Rows) != 1 || waits.Rows[0].Name != "6h to 1d" || waits.All.URIs != 100 {
 			w.Errorf("the backlog of one host by wait is %+v", waits.Rows)
+		}
+	})
+}
+
+// TestOverdueSaysOfADeadHostThatItsEndIsUnknown surveys a host whose pages are due for a day because it is unreachable.
+// Its pace alone would promise that they are visited within minutes.
+func TestOverdueSaysOfADeadHostThatItsEndIsUnknown(t *testing.T) {
+	var seeds strings.Builder
+	for i := range 40 { // each visit tries one of them
+		fmt.Fprintf(&seeds, `"http://news.example/%d", `, i)
+	}
+	inWorld(t, strings.Replace(everyHour, `"http://news.example/"`, seeds.String(), 1), func(w *world) {
+		w.Every = time.Hour
+		w.Set("http://news.example/0", testcrawl.Page{Down: true})
+		w.Run(27 * time.Hour)
+		row := get[api.Overdue](w, "/api/v1/overdue").Rows[0]
+		if row.Due == 0 || row.GoneIn != nil || !strings.HasPrefix(row.Ends, "unknown: the host was unreachable ") {
+			w.Errorf("%d URIs of a dead host are due, and it ends %q, in %v; want that this is unknown", row.Due, row.Ends, row.GoneIn)
 		}
 	})
 }

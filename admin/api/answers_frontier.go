@@ -240,7 +240,8 @@ type Backlog struct {
 	Capacity float64 `json:"capacity_per_hour"` // visits that this delay allows
 
 	// Ends says in words when the backlog will be gone; the three fields below say it in numbers. GoneIn is null if the
-	// backlog never ends. Then a delay of at most NeedsDelay would end it, or FewerURIs URIs less.
+	// backlog never ends, or if the host is unreachable. In a backlog that never ends, a delay of at most NeedsDelay would
+	// end it, or FewerURIs URIs less.
 	Ends       string   `json:"ends,omitempty"`
 	GoneIn     *Seconds `json:"gone_in_seconds,omitempty"`
 	NeedsDelay *Seconds `json:"needs_delay_seconds,omitempty"`
