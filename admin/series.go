@@ -3,6 +3,7 @@ package admin
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -237,11 +238,17 @@ func (p seriesPoint) values() []seriesValue {
 
 // FullIn predicts when the space will be used up, from its change over the known minutes. It returns nil if it cannot.
 func (s *timeSeries) FullIn(d api.Disk) *api.Seconds {
-	known := slices.DeleteFunc(slices.Clone(s.minutes), func(p seriesPoint) bool { return p.Gauges.DiskFree < 0 })
-	if len(known) < 10 || d.Free < 0 {
+	var first, last *seriesPoint
+	known := 0
+	for i := range s.minutes { // no copies: this is asked several times a minute
+		if p := &s.minutes[i]; p.Gauges.DiskFree >= 0 {
+			first, last = cmp.Or(first, p), p
+			known++
+		}
+	}
+	if known < 10 || d.Free < 0 {
 		return nil
 	}
-	first, last := known[0], known[len(known)-1]
 	used := first.Gauges.DiskFree - last.Gauges.DiskFree
 	if used <= 0 {
 		return nil
