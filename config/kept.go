@@ -196,8 +196,11 @@ func (c *Config) Expired(now time.Time) []Fault {
 	}
 	for _, f := range c.files {
 		add(f.doc, rootKey("until"), "until", f.draft.until)
-		for _, k := range c.cat.keys { // of moments
-			if path := rootKey(k.Name); k.Type.Kind == schema.Moment && f.doc.Has(path) {
+		for _, k := range c.cat.keys {
+			if k.Type.Kind != schema.Moment { // first, because this is asked of each file once a minute
+				continue
+			}
+			if path := rootKey(k.Name); f.doc.Has(path) {
 				if at, err := time.Parse(time.RFC3339, f.draft.shown()(k)); err == nil {
 					add(f.doc, path, k.Name, at)
 				}
