@@ -13,9 +13,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
+	"github.com/arcrawl/arcrawl/reports/logs"
 )
 
 // learning uses the learned rule for HTML and the classic rule for other types.
@@ -62,10 +62,10 @@ func TestDayReportAgreesWithTheLog(t *testing.T) {
 func agrees(w *world, report api.DayReport) {
 	w.Helper()
 	log := w.Parts.Config.Current().Storage.Log
-	read, err := stats.Read(context.Background(), []string{log}, stats.Options{By: []stats.Dimension{stats.ByHostDay}})
+	read, err := logs.Read(context.Background(), []string{log}, logs.Options{By: []logs.Dimension{logs.ByHostDay}})
 	w.Must(err)
 	logged := map[string]api.DayRow{}
-	for _, r := range read.Summaries[0].Rows(stats.ByHostDay) {
+	for _, r := range read.Summaries[0].Rows(logs.ByHostDay) {
 		host, day, _ := strings.Cut(r.Key, " ")
 		logged[r.Key] = dayRow(day, host, r.Daily.Captured())
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/reports/logs"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -114,25 +114,25 @@ func readQueueQuery(r *http.Request) (q queueQuery, err error) {
 func (w *Window) dedupReport(ctx context.Context, f config.Filter, all bool, rows int) (api.DedupReport, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
-	by := stats.Options{By: []stats.Dimension{stats.ByHost, stats.ByMIME}, Last: dedupBytes}
+	by := logs.Options{By: []logs.Dimension{logs.ByHost, logs.ByMIME}, Last: dedupBytes}
 	if all {
 		by.Last = 0
 	}
 	if chosen := w.Chooses(f); chosen != nil {
 		by.Host = func(h string) bool { return chosen(uri.Host(h)) }
 	}
-	read, err := stats.Read(ctx, []string{w.o.Config().Config.Storage.Log}, by)
+	read, err := logs.Read(ctx, []string{w.o.Config().Config.Storage.Log}, by)
 	if err != nil {
 		return api.DedupReport{}, err
 	}
 	sum := read.Summaries[0]
 	return api.DedupReport{
-		From: sum.First, Complete: read.Left == 0, All: dedupRow("", sum.All), Hosts: dedupRows(sum.Rows(stats.ByHost), rows),
-		Types: dedupRows(sum.Rows(stats.ByMIME), rows),
+		From: sum.First, Complete: read.Left == 0, All: dedupRow("", sum.All), Hosts: dedupRows(sum.Rows(logs.ByHost), rows),
+		Types: dedupRows(sum.Rows(logs.ByMIME), rows),
 	}, nil
 }
 
-func dedupRows(rows []stats.Row, limit int) []api.DedupRow {
+func dedupRows(rows []logs.Row, limit int) []api.DedupRow {
 	out := []api.DedupRow{}
 	for _, r := range rows {
 		if len(out) < limit && r.Dedup.Handled > 0 {
@@ -142,7 +142,7 @@ func dedupRows(rows []stats.Row, limit int) []api.DedupRow {
 	return out
 }
 
-func dedupRow(key string, t stats.Tally) api.DedupRow {
+func dedupRow(key string, t logs.Tally) api.DedupRow {
 	d := t.Dedup
 	return api.DedupRow{
 		Key: key, Handled: d.Handled, Bytes: d.Bytes, New: d.New, Duplicates: d.Duplicates, Exact: d.Exact,
@@ -159,7 +159,7 @@ func (w *Window) past(ctx context.Context, text string, within time.Duration) (a
 	w.reading.Lock()
 	defer w.reading.Unlock()
 	end := w.o.Now().Add(within)
-	found, err := stats.Find(ctx, w.o.Config().Config.Storage.Log, u.String(), stats.Bounds{
+	found, err := logs.Find(ctx, w.o.Config().Config.Storage.Log, u.String(), logs.Bounds{
 		Visits: pastVisits, Bytes: pastBytes, Stop: func() bool { return w.o.Now().After(end) },
 	})
 	if err != nil {

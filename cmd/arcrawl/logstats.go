@@ -16,9 +16,9 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/reports/logs"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -34,7 +34,7 @@ type logStats struct {
 	place                string
 	only                 config.Filter
 
-	dimensions []stats.Dimension
+	dimensions []logs.Dimension
 	removed    map[uri.Host]bool // hosts whose file was removed, if the log is the one of the configuration
 	now        time.Time
 	node       string // of a cluster, if the log is the one of the configuration
@@ -79,7 +79,7 @@ A log line is written only after its record is on disk, so every counted record 
   arcrawl report visits --since 30d --label newspapers --by day
   arcrawl report visits --dedup --since 30d --by mime
   arcrawl report visits --follow --every 1m
-  arcrawl report visits --offset /var/lib/arcrawl/stats.offset --json`,
+  arcrawl report visits --offset /var/lib/arcrawl/logs.offset --json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
@@ -142,7 +142,7 @@ func (s *logStats) run(cmd *cobra.Command, files []string) error {
 		if err != nil {
 			return err
 		}
-		return s.added(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), path, stats.OfHosts(hosts))
+		return s.added(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), path, logs.OfHosts(hosts))
 	}
 	out, files, err := s.read(cmd, files)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *logStats) run(cmd *cobra.Command, files []string) error {
 }
 
 // read summarizes the named logs, or the logs of the configuration, and returns their names.
-func (s *logStats) read(cmd *cobra.Command, files []string) (*stats.Outcome, []string, error) {
+func (s *logStats) read(cmd *cobra.Command, files []string) (*logs.Outcome, []string, error) {
 	periods, err := s.check(files)
 	if err == nil && len(files) == 0 {
 		files, err = s.rotated()
@@ -172,7 +172,7 @@ func (s *logStats) read(cmd *cobra.Command, files []string) (*stats.Outcome, []s
 	if s.node != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "note: this is the log of node %s only; name the logs of all nodes to read them together\n", s.node)
 	}
-	out, err := stats.Read(cmd.Context(), files, stats.Options{
+	out, err := logs.Read(cmd.Context(), files, logs.Options{
 		Periods: periods, By: s.dimensions, Host: hosts, Progress: &read,
 	})
 	stop()
@@ -180,7 +180,7 @@ func (s *logStats) read(cmd *cobra.Command, files []string) (*stats.Outcome, []s
 }
 
 // unread returns an error that lists the logs that could not be read.
-func unread(out *stats.Outcome) error {
+func unread(out *logs.Outcome) error {
 	if len(out.Faults) == 0 {
 		return nil
 	}
@@ -188,31 +188,31 @@ func unread(out *stats.Outcome) error {
 }
 
 // check validates the flags. It returns the period of the summary and, if there is one, the period to compare with.
-func (s *logStats) check(files []string) ([]stats.Period, error) {
+func (s *logStats) check(files []string) ([]logs.Period, error) {
 	for _, name := range s.by {
-		d, err := stats.ParseDimension(name)
+		d, err := logs.ParseDimension(name)
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--by: %w", err))
 		}
 		s.dimensions = append(s.dimensions, d)
 	}
-	var p stats.Period
+	var p logs.Period
 	var err error
-	if p.From, _, err = stats.ParseTime(s.since, s.now); err != nil {
+	if p.From, _, err = logs.ParseTime(s.since, s.now); err != nil {
 		return nil, cli.Usage(fmt.Errorf("--since: %w", err))
 	}
-	if _, p.To, err = stats.ParseTime(s.until, s.now); err != nil {
+	if _, p.To, err = logs.ParseTime(s.until, s.now); err != nil {
 		return nil, cli.Usage(fmt.Errorf("--until: %w", err))
 	}
-	periods := []stats.Period{p}
+	periods := []logs.Period{p}
 	if s.beside != "" {
-		var other stats.Period
+		var other logs.Period
 		from, to, isRange := strings.Cut(s.beside, "..")
 		if !isRange {
 			to = from
 		}
-		if other.From, _, err = stats.ParseTime(from, s.now); err == nil {
-			_, other.To, err = stats.ParseTime(to, s.now)
+		if other.From, _, err = logs.ParseTime(from, s.now); err == nil {
+			_, other.To, err = logs.ParseTime(to, s.now)
 		}
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--beside: %w", err))
@@ -271,20 +271,20 @@ func sizeOf(files []string) (sum int64) {
 func (s *logStats) added(
 	ctx context.Context, out, errs io.Writer, path string, chosen func(*crawllog.RawEntry) bool,
 ) error {
-	f, err := stats.FollowFrom(path, s.place)
+	f, err := logs.FollowFrom(path, s.place)
 	if err != nil {
 		return err
 	}
 	tick := time.NewTicker(s.every)
 	defer tick.Stop()
 	for {
-		sum := stats.NewSummary(s.dimensions...)
+		sum := logs.NewSummary(s.dimensions...)
 		err := f.Poll(ctx, func(g *crawllog.RawEntry) {
 			if chosen(g) {
 				sum.Add(g)
 			}
 		})
-		if errors.Is(err, stats.ErrGap) {
+		if errors.Is(err, logs.ErrGap) {
 			cli.PrintError(errs, fmt.Sprintf("arcrawl: %v\n", err))
 		} else if err != nil && ctx.Err() == nil {
 			return err
@@ -309,8 +309,8 @@ func (s *logStats) added(
 }
 
 // format returns what the flags say about the output.
-func (s *logStats) format() stats.TableOptions {
-	return stats.TableOptions{
+func (s *logStats) format() logs.TableOptions {
+	return logs.TableOptions{
 		By: s.dimensions, Top: s.top, Statuses: s.status, JSON: s.asJSON,
 		Removed: func(host string) bool { return s.removed[uri.Host(host)] },
 	}

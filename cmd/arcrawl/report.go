@@ -14,9 +14,9 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
+	"github.com/arcrawl/arcrawl/reports/logs"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -195,7 +195,7 @@ func (r *reportDays) chosen(cmd *cobra.Command) (func(uri.Host) bool, error) {
 // fromLogs summarizes crawl logs.
 func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	r.logs.config = r.Config
-	r.logs.dimensions = []stats.Dimension{stats.ByHostDay}
+	r.logs.dimensions = []logs.Dimension{logs.ByHostDay}
 	read, _, err := r.logs.read(cmd, files)
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	var t admin.DayTally
-	for _, row := range read.Summaries[0].Rows(stats.ByHostDay) {
+	for _, row := range read.Summaries[0].Rows(logs.ByHostDay) {
 		host, day, _ := strings.Cut(row.Key, " ")
 		if row.Daily.Requests > 0 && (r.host == "" || host == r.host) && (chosen == nil || chosen(uri.Host(host))) {
 			t.Add(host, day, row.Daily)

@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -39,5 +41,34 @@ func TestClassesOfAHistogramAreAdded(t *testing.T) {
 	}
 	if _, err := FromClasses(0, []int64{-1}, 0); err == nil {
 		t.Error("a negative count is accepted")
+	}
+}
+
+// TestQuantiles checks that quantiles are never too short and at most six percent too long, and that the longest
+// duration is exact.
+func TestQuantiles(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	var h, odd Histogram
+	var all []time.Duration
+	for i := range 20_000 {
+		d := time.Duration(1+random.Int64N(1<<random.IntN(33))) * time.Millisecond
+		all = append(all, d)
+		if i%2 == 0 {
+			h.Add(d)
+		} else {
+			odd.Add(d)
+		}
+	}
+	h.Merge(odd)
+	slices.Sort(all)
+	for _, q := range []float64{0, 0.1, 0.5, 0.9, 0.99, 0.999} {
+		got, want := float64(h.Quantile(q)), float64(all[int(q*float64(len(all)))])
+		if got < want || got > want*1.0625 {
+			t.Errorf("quantile %v is %v, want %v", q, time.Duration(got), time.Duration(want))
+		}
+	}
+	if h.Max() != all[len(all)-1] {
+		t.Errorf("the longest is %v, want %v", h.Max(), all[len(all)-1])
 	}
 }

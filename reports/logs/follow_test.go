@@ -1,4 +1,4 @@
-package stats_test
+package logs_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/reports/logs"
 )
 
 // reader follows a log in processes that end after each poll.
@@ -23,13 +23,13 @@ type reader struct {
 
 func (r *reader) poll(wantErr error) {
 	r.t.Helper()
-	var from stats.Position
+	var from logs.Position
 	if r.saved != nil {
 		if err := json.Unmarshal(r.saved, &from); err != nil {
 			r.t.Fatal(err)
 		}
 	}
-	f := stats.Follow(r.path, from)
+	f := logs.Follow(r.path, from)
 	err := f.Poll(r.t.Context(), func(g *crawllog.RawEntry) { r.lines = append(r.lines, string(g.URI)) })
 	if !errors.Is(err, wantErr) {
 		r.t.Fatalf("poll: %v, want %v", err, wantErr)
@@ -140,7 +140,7 @@ func TestAGapIsReported(t *testing.T) {
 	r.poll(nil)
 	must(t, os.Remove(l.path))
 	l.write(2)
-	r.poll(stats.ErrGap)
+	r.poll(logs.ErrGap)
 	l.write(1)
 	r.poll(nil)
 	r.checkAll(l)
@@ -150,7 +150,7 @@ func TestSkippedLinesAreNotRead(t *testing.T) {
 	t.Parallel()
 	l, r := follow(t)
 	l.write(3)
-	f := stats.Follow(l.path, stats.Position{})
+	f := logs.Follow(l.path, logs.Position{})
 	must(t, f.SkipToEnd())
 	l.write(1)
 	must(t, f.Poll(t.Context(), func(g *crawllog.RawEntry) { r.lines = append(r.lines, string(g.URI)) }))

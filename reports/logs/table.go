@@ -1,6 +1,6 @@
 // This file writes summaries of crawl logs as tables for people, and as JSON.
 
-package stats
+package logs
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -306,7 +307,7 @@ func changeRate(t *Tally) string {
 }
 
 // lateness writes the quantiles of a histogram of durations.
-func lateness(h Histogram) string {
+func lateness(h stats.Histogram) string {
 	if h.Count() == 0 {
 		return "–"
 	}

@@ -1,38 +1,35 @@
-package stats
+package logs
 
 import (
-	"bytes"
 	"maps"
 
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
 // Tally sums up lines. Sizes are bytes.
 type Tally struct {
-	Visits      int64         `json:"visits"`       // lines
-	Answered    int64         `json:"answered"`     // neither failed nor not tried
-	Failed      int64         `json:"failed"`       // see the package comment
-	NotTried    int64         `json:"not_tried"`    // see the package comment
-	Versions    int64         `json:"versions"`     // see the package comment
-	Unchanged   int64         `json:"unchanged"`    // the content was the same as in the last capture
-	NotModified int64         `json:"not_modified"` // status 304
-	BrokenOff   int64         `json:"broken_off"`   // the download was ended, because the headers showed no change
-	Duplicates  int64         `json:"duplicates"`   // the payload was archived before
-	Received    int64         `json:"received"`
-	Spared      int64         `json:"spared"`
-	Deduped     int64         `json:"deduplicated"`
-	Dedup       Dedup         `json:"deduplication"`
-	Status      map[int]int64 `json:"status"`  // lines of each status
-	Overdue     Histogram     `json:"overdue"` // of scheduled visits
-	Wait        Histogram     `json:"wait"`    // the new wait intervals
+	Visits      int64           `json:"visits"`       // lines
+	Answered    int64           `json:"answered"`     // neither failed nor not tried
+	Failed      int64           `json:"failed"`       // see the package comment
+	NotTried    int64           `json:"not_tried"`    // see the package comment
+	Versions    int64           `json:"versions"`     // see the package comment
+	Unchanged   int64           `json:"unchanged"`    // the content was the same as in the last capture
+	NotModified int64           `json:"not_modified"` // status 304
+	BrokenOff   int64           `json:"broken_off"`   // the download was ended, because the headers showed no change
+	Duplicates  int64           `json:"duplicates"`   // the payload was archived before
+	Received    int64           `json:"received"`
+	Spared      int64           `json:"spared"`
+	Deduped     int64           `json:"deduplicated"`
+	Dedup       Dedup           `json:"deduplication"`
+	Status      map[int]int64   `json:"status"`  // lines of each status
+	Overdue     stats.Histogram `json:"overdue"` // of scheduled visits
+	Wait        stats.Histogram `json:"wait"`    // the new wait intervals
 
-	// Daily is the sum of [DailyCount], for reports on days.
+	// Daily is the sum of [stats.DailyCount], for reports on days.
 	Daily evaluators.Day `json:"-"`
 }
-
-// notTried is the largest of Heritrix's status codes for URIs that were not fetched because of a decision.
-const notTried = -5000
 
 // Add counts one line.
 func (t *Tally) Add(g *crawllog.RawEntry) {
@@ -46,7 +43,7 @@ func (t *Tally) Add(g *crawllog.RawEntry) {
 		t.Wait.Add(g.Wait)
 	}
 	t.Received += max(0, g.Size)
-	t.Daily = t.Daily.Plus(DailyCount(g))
+	t.Daily = t.Daily.Plus(stats.DailyCount(g))
 	t.Spared += g.Spared
 	t.Dedup.add(g)
 	if g.Duplicate {
@@ -54,10 +51,10 @@ func (t *Tally) Add(g *crawllog.RawEntry) {
 		t.Deduped += max(0, g.Size)
 	}
 	switch {
-	case g.Status <= notTried:
+	case stats.NotTried(g.Status):
 		t.NotTried++
 		return
-	case g.Misfortune || isRefusal(g.Status):
+	case g.Misfortune || stats.Refused(g.Status):
 		t.Failed++
 		return
 	}
@@ -65,7 +62,7 @@ func (t *Tally) Add(g *crawllog.RawEntry) {
 	switch {
 	case g.Unchanged:
 		t.Unchanged++
-	case isVersion(g):
+	case stats.IsVersion(g):
 		t.Versions++
 	}
 	if g.Status == 304 {
@@ -74,50 +71,6 @@ func (t *Tally) Add(g *crawllog.RawEntry) {
 	if g.Stopped {
 		t.BrokenOff++
 	}
-}
-
-// DailyCount returns a visit as the crawl adds it to its daily counts. A robots.txt and a first capture are never a
-// version. If the line does not say how many versions appeared since the last visit, the estimate is made from the
-// share of visits that found one.
-func DailyCount(g *crawllog.RawEntry) evaluators.Day {
-	switch {
-	case g.Status <= notTried, g.Status == dnsFailed, g.Status == connectFailed:
-		return evaluators.Day{}
-	case g.Misfortune, isRefusal(g.Status), bytes.HasSuffix(g.URI, robotsTxt),
-		g.Uncounted, g.Scheduled && g.Versions <= 1 && !g.Unchanged:
-		return evaluators.Day{Requests: 1}
-	}
-	version := isVersion(g) && !g.Unchanged
-	d := evaluators.Day{Requests: 1, Odds: evaluators.OddsOf(g.Odds, version, g.Again && g.Versions > 2)}
-	if !version {
-		return d
-	}
-	d.Seen, d.Versions = 1, max(g.New, 1)
-	if g.New == 0 && g.Scheduled && g.Visits > 1 {
-		d.Versions = evaluators.VersionsFound(g.Visits, g.Versions)
-	}
-	return d
-}
-
-// Heritrix's status codes for a host that could not be reached.
-const dnsFailed, connectFailed = -1, -2
-
-var robotsTxt = []byte("/robots.txt")
-
-// isRefusal reports whether a status means that the page was not served.
-func isRefusal(status int) bool {
-	switch status {
-	case 401, 403, 407, 408, 425, 429:
-		return true
-	}
-	return status <= 0 || status >= 500
-}
-
-func isVersion(g *crawllog.RawEntry) bool {
-	if len(g.State) > 0 {
-		return string(g.State) == "changed"
-	}
-	return g.Scheduled && g.Status != 404 && g.Status != 410
 }
 
 // Merge adds everything that o counted.

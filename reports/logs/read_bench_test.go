@@ -1,4 +1,4 @@
-package stats_test
+package logs_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/reports/logs"
 )
 
 // BenchmarkRead measures how fast a log is summed up by host, seed, type and day, on all processors, from the page
@@ -22,9 +22,9 @@ func BenchmarkRead(b *testing.B) {
 	name := filepath.Join(b.TempDir(), "crawl.log")
 	must(b, os.WriteFile(name, text, 0o644))
 	b.SetBytes(int64(len(text)))
-	by := []stats.Dimension{stats.ByHost, stats.BySeed, stats.ByMIME, stats.ByDay}
+	by := []logs.Dimension{logs.ByHost, logs.BySeed, logs.ByMIME, logs.ByDay}
 	for b.Loop() {
-		if _, err := stats.Read(b.Context(), []string{name}, stats.Options{By: by}); err != nil {
+		if _, err := logs.Read(b.Context(), []string{name}, logs.Options{By: by}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package stats_test
+package logs_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/reports/logs"
 )
 
 var morning = time.Date(2026, 1, 2, 6, 0, 0, 0, time.UTC)
@@ -72,9 +72,9 @@ func packed(t *testing.T, text []byte) []byte {
 	return out.Bytes()
 }
 
-func read(t *testing.T, o stats.Options, files ...string) *stats.Outcome {
+func read(t *testing.T, o logs.Options, files ...string) *logs.Outcome {
 	t.Helper()
-	out, err := stats.Read(t.Context(), files, o)
+	out, err := logs.Read(t.Context(), files, o)
 	must(t, err)
 	return out
 }
@@ -83,7 +83,7 @@ func TestEachKindOfVisitIsCounted(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"crawl.log", "crawl.log.2.gz"} {
 		file := write(t, filepath.Join(t.TempDir(), name), aDay()...)
-		out := read(t, stats.Options{By: []stats.Dimension{stats.ByHost}}, file)
+		out := read(t, logs.Options{By: []logs.Dimension{logs.ByHost}}, file)
 		all := out.Summaries[0].All
 		got := fmt.Sprint(all.Visits, all.Answered, all.Failed, all.NotTried, all.Versions, all.Unchanged, all.NotModified,
 			all.BrokenOff, all.Duplicates, all.Received, all.Spared, all.Deduped)
@@ -94,7 +94,7 @@ func TestEachKindOfVisitIsCounted(t *testing.T) {
 			t.Errorf("%s: change rate %v, want one version in four judged visits", name, rate)
 		}
 		var hosts []string
-		for _, r := range out.Summaries[0].Rows(stats.ByHost) {
+		for _, r := range out.Summaries[0].Rows(logs.ByHost) {
 			hosts = append(hosts, fmt.Sprint(r.Key, " ", r.Visits))
 		}
 		if want := []string{"news.example 7", "down.example 1", "other.example:8080 1"}; !slices.Equal(hosts, want) {
@@ -114,7 +114,7 @@ func TestTheContentStateDecidesIfItIsLogged(t *testing.T) {
 	e.Extra = &crawllog.Extra{ContentState: "unknown"}
 	name := filepath.Join(t.TempDir(), "crawl.log")
 	must(t, os.WriteFile(name, append(e.AppendTo(nil, true), '\n'), 0o644))
-	if all := read(t, stats.Options{}, name).Summaries[0].All; all.Versions != 0 || all.Answered != 1 {
+	if all := read(t, logs.Options{}, name).Summaries[0].All; all.Versions != 0 || all.Answered != 1 {
 		t.Errorf("got %d versions in %d responses, want 0 in 1", all.Versions, all.Answered)
 	}
 }
@@ -123,7 +123,7 @@ func TestPeriodsAreSummedUpInOneReading(t *testing.T) {
 	t.Parallel()
 	name := write(t, filepath.Join(t.TempDir(), "crawl.log"), aDay()...)
 	at := morning.Add(4 * time.Minute)
-	out := read(t, stats.Options{Periods: []stats.Period{{To: at}, {From: at}, {}}}, name)
+	out := read(t, logs.Options{Periods: []logs.Period{{To: at}, {From: at}, {}}}, name)
 	var visits []int64
 	for _, s := range out.Summaries {
 		visits = append(visits, s.All.Visits)
@@ -147,7 +147,7 @@ func TestEachLineOfALargeLogIsCountedOnce(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "crawl.log")
 	must(t, os.WriteFile(name, text, 0o644))
-	out := read(t, stats.Options{}, name)
+	out := read(t, logs.Options{}, name)
 	if got := out.Summaries[0].All; got.Visits != lines || got.Received != want || out.Skipped != 0 {
 		t.Errorf("%d lines with %d bytes received and %d skipped, want %d, %d and 0; the log has %d bytes", got.Visits, got.Received, out.Skipped, lines, want, len(text))
 	}
@@ -159,7 +159,7 @@ func TestOtherLinesAreSkippedAndCounted(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "crawl.log")
 	text := "hello\n" + good + "\n\n" + strings.Repeat("z", 3_000_000) + "\n" + good + "\n" + good[:40]
 	must(t, os.WriteFile(name, []byte(text), 0o644))
-	out := read(t, stats.Options{}, name)
+	out := read(t, logs.Options{}, name)
 	if got := out.Summaries[0].All.Visits; got != 2 || out.Skipped != 3 {
 		t.Errorf("%d visits and %d lines skipped, want 2 and 3; the line without an end is still being written", got, out.Skipped)
 	}
@@ -171,41 +171,12 @@ func TestADamagedFileIsReportedAndTheOthersAreRead(t *testing.T) {
 	whole := write(t, filepath.Join(dir, "crawl.log"), aDay()...)
 	cut := write(t, filepath.Join(dir, "crawl.log.1.gz"), aDay()...)
 	must(t, os.Truncate(cut, 200))
-	out := read(t, stats.Options{}, whole, cut, filepath.Join(dir, "none.log"), dir)
+	out := read(t, logs.Options{}, whole, cut, filepath.Join(dir, "none.log"), dir)
 	if len(out.Faults) != 3 || out.Summaries[0].All.Visits < 9 {
 		t.Errorf("%d visits, faults %v; want the visits of the whole file, and three faults", out.Summaries[0].All.Visits, out.Faults)
 	}
-	if _, err := stats.Read(t.Context(), []string{filepath.Join(dir, "none.log")}, stats.Options{}); err == nil {
+	if _, err := logs.Read(t.Context(), []string{filepath.Join(dir, "none.log")}, logs.Options{}); err == nil {
 		t.Error("reading a missing log is not an error")
-	}
-}
-
-// TestQuantiles checks that quantiles are never too short and at most six percent too long, and that the longest
-// duration is exact.
-func TestQuantiles(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(3, 4))
-	var h, odd stats.Histogram
-	var all []time.Duration
-	for i := range 20_000 {
-		d := time.Duration(1+random.Int64N(1<<random.IntN(33))) * time.Millisecond
-		all = append(all, d)
-		if i%2 == 0 {
-			h.Add(d)
-		} else {
-			odd.Add(d)
-		}
-	}
-	h.Merge(odd)
-	slices.Sort(all)
-	for _, q := range []float64{0, 0.1, 0.5, 0.9, 0.99, 0.999} {
-		got, want := float64(h.Quantile(q)), float64(all[int(q*float64(len(all)))])
-		if got < want || got > want*1.0625 {
-			t.Errorf("quantile %v is %v, want %v", q, time.Duration(got), time.Duration(want))
-		}
-	}
-	if h.Max() != all[len(all)-1] {
-		t.Errorf("the longest is %v, want %v", h.Max(), all[len(all)-1])
 	}
 }
 

@@ -1,0 +1,59 @@
+package stats
+
+import (
+	"bytes"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/evaluators"
+)
+
+// DailyCount returns a visit as the crawl adds it to its daily counts. A robots.txt and a first capture are never a
+// version. If the line does not say how many versions appeared since the last visit, the estimate is made from the
+// share of visits that found one.
+func DailyCount(g *crawllog.RawEntry) evaluators.Day {
+	switch {
+	case NotTried(g.Status), g.Status == dnsFailed, g.Status == connectFailed:
+		return evaluators.Day{}
+	case g.Misfortune, Refused(g.Status), bytes.HasSuffix(g.URI, robotsTxt),
+		g.Uncounted, g.Scheduled && g.Versions <= 1 && !g.Unchanged:
+		return evaluators.Day{Requests: 1}
+	}
+	version := IsVersion(g) && !g.Unchanged
+	d := evaluators.Day{Requests: 1, Odds: evaluators.OddsOf(g.Odds, version, g.Again && g.Versions > 2)}
+	if !version {
+		return d
+	}
+	d.Seen, d.Versions = 1, max(g.New, 1)
+	if g.New == 0 && g.Scheduled && g.Visits > 1 {
+		d.Versions = evaluators.VersionsFound(g.Visits, g.Versions)
+	}
+	return d
+}
+
+// Heritrix's status codes for a host that could not be reached.
+const dnsFailed, connectFailed = -1, -2
+
+var robotsTxt = []byte("/robots.txt")
+
+// notTried is the largest of Heritrix's status codes for URIs that were not fetched because of a decision.
+const notTried = -5000
+
+// NotTried reports whether a status means that the URI was not fetched because of a decision.
+func NotTried(status int) bool { return status <= notTried }
+
+// Refused reports whether a status means that the page was not served.
+func Refused(status int) bool {
+	switch status {
+	case 401, 403, 407, 408, 425, 429:
+		return true
+	}
+	return status <= 0 || status >= 500
+}
+
+// IsVersion reports whether a line is about a new version, unless it says that the content is unchanged.
+func IsVersion(g *crawllog.RawEntry) bool {
+	if len(g.State) > 0 {
+		return string(g.State) == "changed"
+	}
+	return g.Scheduled && g.Status != 404 && g.Status != 410
+}
