@@ -10,10 +10,9 @@
 // # Surveys
 //
 // A survey reads the frontier as a whole: what waits, how long backlogs last, and which capture targets the pace of
-// each host can meet. The last one is kept, so that many requests can use it. Other reports need none: the requests and
-// versions of each host and day ([DayReport]), how reliable validators of pages and dates of feeds have been
-// ([HeaderReport]), traps ([TrapList]), and which rule keeps a URI out of the crawl ([WhyNot]). Nodes of a cluster join
-// the surveys of their parts with [JoinOverdue], and their days with [JoinDays].
+// each host can meet. The last one is kept, so that many requests can use it. Other answers need none: traps
+// ([TrapList]), and which rule keeps a URI out of the crawl ([WhyNot]). What happened on past days, the wing reports
+// answers.
 //
 // # Access
 //

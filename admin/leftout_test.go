@@ -33,8 +33,8 @@ func TestAPageSaysWhatItLeavesOut(t *testing.T) {
 	if got := p.Eval(`document.querySelector('.notice').textContent`); !strings.Contains(got, want) {
 		t.Errorf("the page says %q, want %q", got, want)
 	}
-	p.Go(s.URL + "/#/headers")
-	p.Wait(`document.querySelector('#view').dataset.ready === 'headers'`)
+	p.Go(s.URL + "/#/config")
+	p.Wait(`document.querySelector('#view').dataset.ready === 'config'`)
 	if got := p.Eval(`document.querySelector('#view').textContent`); strings.Contains(got, "Not of the whole crawl") {
 		t.Errorf("another page says %q", got)
 	}

@@ -41,11 +41,6 @@ func uriOf(r frontier.Record, now time.Time) api.URI {
 	return out
 }
 
-// headers returns the report on validators and dates.
-func (w *Window) headers(only func(uri.Host) bool) (api.HeaderReport, error) {
-	return HeaderReport(w.o.Trust, w.o.Config().Config, only, w.o.Now())
-}
-
 // predictions returns the predictions as of the last minute. It reads the rows of every host.
 func (w *Window) predictions(now time.Time) headerPredictions {
 	w.mu.Lock()
@@ -54,7 +49,7 @@ func (w *Window) predictions(now time.Time) headerPredictions {
 	if now.Sub(at) < time.Minute && !at.IsZero() {
 		return known
 	}
-	p, err := headersPredicted(w.o.Trust, w.ours(nil))
+	p, err := headersPredicted(w.o.Trust, w.Ours(nil))
 	if err != nil {
 		w.o.Log.Error().Err(err).Msg("could not read the reputations of headers; the metrics show older values")
 		return known

@@ -68,8 +68,8 @@ func (s *survey) addLife(x frontier.SurveyedURI) {
 // maxTypes is the maximum number of media types with a row of their own.
 const maxTypes = 100
 
-// otherTypes is the name of the row of all other media types.
-const otherTypes = "others"
+// OtherTypes is the name of the row of all other media types.
+const OtherTypes = "others"
 
 // backlogLoad counts the URIs of a group.
 type backlogLoad struct {
@@ -182,7 +182,7 @@ func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 	case media == "":
 		media = "unknown"
 	case !known && len(s.types) >= maxTypes:
-		media = otherTypes
+		media = OtherTypes
 	}
 	loadIn(s.types, media).add(x, now)
 }

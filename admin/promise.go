@@ -180,7 +180,7 @@ func (r *surveyor) shortIn(s *survey, f config.Filter) []api.HostPace {
 		}
 	}
 	SortPace(out)
-	return out[:min(len(out), maxDayHosts)]
+	return out[:min(len(out), MaxDayHosts)]
 }
 
 // paces holds for each host how long a visit and the rest after it take together: an exponentially weighted mean. It is

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"cmp"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,64 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
+
+// queuePageRoutes returns the request for the queue of a host.
+func queuePageRoutes() []Route {
+	return []Route{{
+		Method: "GET", Path: api.Base + "/hosts/{host}/queue", Answer: api.Queue{}, Heavy: true,
+		Doc: "Returns a page of the queue of a host.",
+		Params: []Param{
+			{"host", "string", HostDoc},
+			{"q", "string", "only URIs with this text; case does not matter"},
+			{"sort", "string", "due (the default), uri, wait, visits, versions or status; largest first except due and uri"},
+			{"limit", "integer", "maximum number of URIs, 1 to 1000 (default 50)"},
+			{"offset", "integer", "number of URIs to skip"},
+			SecondsParam,
+		},
+		Serve: func(w *Window, r *http.Request) (any, error) {
+			q, err := readQueueQuery(r)
+			if err != nil {
+				return nil, err
+			}
+			return queuePage(w.o.Frontier, q, w.o.Now)
+		},
+	}}
+}
+
+// readTime is how long a request reads that does not say it.
+const readTime = 100 * time.Millisecond
+
+// SecondsParam is the parameter of requests that read for a bounded time; see [ReadSeconds].
+var SecondsParam = Param{"seconds", "integer", "how long is read, 1 to 30 seconds (default: a tenth of a second)"}
+
+// ReadSeconds returns how long a request may read.
+func ReadSeconds(r *http.Request) (time.Duration, error) {
+	n, err := Number(r, "seconds", 0, 0, 30)
+	if err != nil || n == 0 {
+		return readTime, err
+	}
+	return time.Duration(n) * time.Second, nil
+}
+
+func readQueueQuery(r *http.Request) (q queueQuery, err error) {
+	q = queueQuery{
+		Host: uri.Host(r.PathValue("host")), Sort: cmp.Or(r.FormValue("sort"), "due"),
+	}
+	if q.Text, err = PartOf(r); err != nil {
+		return q, err
+	}
+	if sorts := queueSorts(); !slices.Contains(sorts, q.Sort) {
+		return q, Fault("unknown sort %q; valid values: %s", q.Sort, strings.Join(sorts, ", "))
+	}
+	if q.Limit, err = Number(r, "limit", 50, 1, 1000); err != nil {
+		return q, err
+	}
+	if q.Offset, err = Number(r, "offset", 0, 0, 1_000_000_000); err != nil {
+		return q, err
+	}
+	q.Within, err = ReadSeconds(r)
+	return q, err
+}
 
 // queueQuery selects a page of the queue of a host.
 type queueQuery struct {

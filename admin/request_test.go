@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
@@ -36,19 +35,12 @@ about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], co
 			if got := get[api.Overdue](w, "/api/v1/overdue?by=host&latest=true&"+query); len(got.Rows) != want {
 				w.Errorf("%q selects %d hosts of the last survey, want %d", query, len(got.Rows), want)
 			}
-			if got := get[api.DedupReport](w, "/api/v1/reports/dedup?"+query); len(got.Hosts) != min(want, 2) {
-				w.Errorf("%q selects %d hosts of the deduplication, want %d", query, len(got.Hosts), min(want, 2))
-			}
 			if query != "" && want > 0 {
 				got := get[api.SitesStatus](w, "/api/v1/status/sites?"+query)
 				known := got.Hosts.Known == int64(want) && got.URIs.Known == int64(2*want)
 				if !known || got.Today.Requests != 3*want || got.URIs.Due != -1 {
 					w.Errorf("%q has the state %+v", query, got)
 				}
-			}
-			days := min(want, 2) // bare.example was never visited
-			if got := get[api.DayReport](w, "/api/v1/reports/days?"+query); len(got.Hosts) != days {
-				w.Errorf("%q selects %d hosts of the days, want %d", query, len(got.Hosts), days)
 			}
 		}
 		if got := get[api.SitesStatus](w, "/api/v1/status/sites"); got.Hosts.Known != 3 || got.Hosts.Paused != 1 || got.Today.Requests != 6 {
@@ -62,9 +54,6 @@ about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], co
 		}
 		if got := get[api.Host](w, "/api/v1/hosts/news.example").About; got.Title != "News" || got.Owners[0] != "maria" {
 			w.Errorf("the host is described as %+v", got)
-		}
-		if all, err := HeaderReport(w.Parts.Reputation, w.Parts.Config.Current(), w.window.Chooses(config.Filter{Owner: "jan"}), time.Now()); err != nil || len(all.Rows) != 0 {
-			w.Errorf("nobody's hosts have %d rows about headers, %v", len(all.Rows), err)
 		}
 		text := w.scrape()
 		for _, want := range []string{

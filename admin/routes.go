@@ -38,8 +38,7 @@ func Routes() []Route {
 		siteRoutes(),
 		lookRoutes(),
 		whyRoutes(),
-		pastRoutes(),
-		dayRoutes(),
+		queuePageRoutes(),
 		queueRoutes(),
 		orderRoutes(),
 		reloadRoutes(),
@@ -80,12 +79,6 @@ func crawlRoutes() []Route {
 			Method: "GET", Path: api.Base + "/config",
 			Doc: "Returns the configuration in force, and the faults of the last reload.", Answer: api.Config{},
 			Serve: func(w *Window, _ *http.Request) (any, error) { return w.config(), nil },
-		},
-		{
-			Method: "GET", Path: api.Base + "/reports/headers",
-			Doc:    "Returns how reliable ETag, Last-Modified, 304 and the dates of feeds and sitemaps are on each host.",
-			Params: Filtered(), Answer: api.HeaderReport{},
-			Serve: func(w *Window, r *http.Request) (any, error) { return w.headers(w.ours(w.Chooses(FilterOf(r)))) },
 		},
 		{
 			Method: "POST", Path: api.Base + "/archive/lost", Needs: access.Operate,

@@ -230,8 +230,8 @@ func (w *Window) sitesStatus(chosen Choice) (api.SitesStatus, error) {
 	if w.o.Accounts == nil {
 		return s, nil
 	}
-	today, err := DayReport(w.o.Accounts, "", w.ours(chosen), now.UTC().Truncate(24*time.Hour), time.Time{})
-	s.Today = today.All
+	var err error
+	s.Today, err = today(w.o.Accounts, w.Ours(chosen), now)
 	return s, err
 }
 
@@ -257,9 +257,9 @@ func (w *Window) Unreachable(views []frontier.HostView) []api.Unreachable {
 	return down[:min(len(down), maxUnreachable)]
 }
 
-// ours returns a function that reports whether a host is chosen, and this shard counts it. After a division each shard
+// Ours returns a function that reports whether a host is chosen, and this shard counts it. After a division each shard
 // has what all of them had learned before.
-func (w *Window) ours(chosen Choice) Choice {
+func (w *Window) Ours(chosen Choice) Choice {
 	if !w.o.Frontier.IsPart() {
 		return chosen
 	}

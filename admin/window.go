@@ -22,6 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/fileio"
+	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -78,7 +79,6 @@ type Window struct {
 	o       Options
 	started time.Time
 
-	reading   sync.Mutex   // held while the log is read
 	writing   sync.Mutex   // held while files of the configuration are written
 	comparing sync.Mutex   // held while versions are read whole
 	heavy     *access.Gate // of heavy requests
@@ -116,8 +116,6 @@ type Window struct {
 	inForce   string
 	inForceAt time.Time
 
-	loggedDay string // last day whose summary was logged; only Tick uses it
-
 	survey *surveyor
 	due    dueCounter
 	took   prometheus.Histogram
@@ -139,7 +137,7 @@ func New(o Options) (*Window, error) {
 		inForce: o.Config().Config.Digest, inForceAt: o.Config().At, sites: o.Config().Config,
 		heavy:  access.NewGate(heavyAtOnce, heavyWaiting),
 		warned: map[string]bool{}, secondLooks: map[string]int64{}, kept: map[string]int64{},
-		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
+		silenceChecked: now,
 	}
 	w.survey = newSurveyor(surveyorOptions{
 		Traps: o.Traps, Frontier: o.Frontier, Now: o.Now, Config: func() *config.Config { return o.Config().Config },
@@ -224,9 +222,6 @@ func (w *Window) Tick(now time.Time) error {
 			added.Tick(now)
 		}
 	}
-	if err := w.logDay(now); err != nil {
-		w.o.Log.Error().Err(err).Msg("could not log the summary of a day")
-	}
 	minute := now.Truncate(time.Minute)
 	sites := w.o.Config().Config
 	w.mu.Lock()
@@ -274,7 +269,13 @@ func (w *Window) Options() Options { return w.o }
 
 // BelowTarget returns the hosts whose pace cannot meet their capture targets, most lost versions first.
 func (w *Window) BelowTarget() ([]api.HostPace, error) {
-	return w.survey.belowTarget("", config.Filter{})
+	return w.Pace("", config.Filter{})
+}
+
+// Pace returns what hosts would need whose pace cannot meet their capture targets, most lost versions first: a host,
+// or, if it is empty, the hosts that a filter selects.
+func (w *Window) Pace(host uri.Host, f config.Filter) ([]api.HostPace, error) {
+	return w.survey.belowTarget(host, f)
 }
 
 // KnownShort returns what [Window.BelowTarget] returns of the hosts that a filter selects, without a new survey: as of

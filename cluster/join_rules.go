@@ -24,6 +24,7 @@ const (
 	maxMissing = 20
 	maxNames   = 10_000
 	maxTraps   = 10_000
+	maxHeaders = 10_000
 	maxDue     = 100_000
 )
 
@@ -66,10 +67,10 @@ func answerRules() map[string]ruleOfAnswer {
 		"headers":  parts(joinHeaders),
 		"series":   parts(addSeries),
 		"days": parts(func(_ *joining, all []api.DayReport, _ []int) (api.DayReport, error) {
-			return admin.JoinDays(all), nil
+			return joinDays(all), nil
 		}),
 		"overdue": parts(func(j *joining, all []api.Overdue, _ []int) (api.Overdue, error) {
-			return admin.JoinOverdue(all, j.limit(100))
+			return sumOverdue(all, j.limit(100))
 		}),
 	}
 }
@@ -329,8 +330,8 @@ func joinHeaders(_ *joining, all []api.HeaderReport, _ []int) (api.HeaderReport,
 	}
 	slices.SortStableFunc(out.Rows, func(a, b api.HeaderTrust) int { return cmp.Compare(a.Host, b.Host) })
 	slices.SortStableFunc(out.Dates, func(a, b api.DateTrust) int { return cmp.Compare(a.Host, b.Host) })
-	out.More = out.More || len(out.Rows) > admin.MaxHeaderRows || len(out.Dates) > admin.MaxHeaderRows
-	out.Rows, out.Dates = first(out.Rows, admin.MaxHeaderRows), first(out.Dates, admin.MaxHeaderRows)
+	out.More = out.More || len(out.Rows) > maxHeaders || len(out.Dates) > maxHeaders
+	out.Rows, out.Dates = first(out.Rows, maxHeaders), first(out.Dates, maxHeaders)
 	return out, nil
 }
 
@@ -347,15 +348,6 @@ func inOrder(j *joining, all [][]api.CaptureRow, _ []int) []api.CaptureRow {
 	list := concat(all)
 	slices.SortStableFunc(list, func(a, b api.CaptureRow) int { return at(a) - at(b) })
 	return list
-}
-
-// joinToday returns the row of a day.
-func joinToday(_ *joining, all []api.DayRow, _ []int) api.DayRow {
-	reports := make([]api.DayReport, len(all))
-	for i, row := range all {
-		reports[i].All = row
-	}
-	return admin.JoinDays(reports).All
 }
 
 // joinPackages joins packages, newest first. Their links name the shards.

@@ -19,7 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/foreign"
@@ -75,15 +74,11 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		r.record(w, "status?", "names?", "new?", "new?limit=1", "series?span=1d", "hosts?limit=10&sort=overdue&state=overdue",
 			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=", "overdue?by=host&latest=true",
 			"hosts/news.example?", "hosts/news.example/queue?limit=50", "hosts/news.example/site?", "traps?host=news.example",
-			"reports/days?days=92&host=news.example", "reports/days?brief=true&days=92", "reports/days?brief=true&days=7", "reports/headers?", "reports/dedup?", "config?", "packages?", "me?", "users?", "audit?limit=50",
-			"search?cursor=&host=&limit=100&q=news", "edit/files?", "edit/file?host=news.example", "edit/file?name=", "uri?uri="+home, "history?uri="+home, "why?uri="+home,
+			"config?", "packages?", "me?", "users?", "audit?limit=50",
+			"search?cursor=&host=&limit=100&q=news", "edit/files?", "edit/file?host=news.example", "edit/file?name=", "uri?uri="+home, "why?uri="+home,
 			"versions?uri="+home, "view?at="+stamps[1]+"&uri="+home, "record?at="+stamps[2]+"&uri="+home,
 			both+"&what=text", both+"&what=source", both+"&what=headers")
 		r.answers[api.Base+"/me?"] = []byte(`{"name": "maria.the.curator@library.example", "role": "curate", "way": "session"}`)
-		kept := thirteenWeeks(time.Now(), "news.example")
-		for _, query := range []string{"brief=true&days=92", "brief=true&days=7", "days=92&host=news.example"} {
-			r.answers[api.Base+"/reports/days?"+query] = kept
-		}
 		list, err := json.Marshal(SeedList{Text: "uri,label,note\nhttp://new.example/,newspapers," + hostileTitle + "\nnot a uri,x,y\n"})
 		w.Must(err)
 		r.posts[api.Base+"/seeds/plan"] = w.serve(http.MethodPost, api.Base+"/seeds/plan", string(list))
@@ -91,24 +86,10 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		pages = []string{
 			"", "operations", "hosts", "host/news.example", "uri", "uri?u=" + home, "uri?q=news", "view?u=" + home + "&at=" + stamps[1],
 			compare, compare + "&as=inline&what=source", compare + "&what=headers", "record?u=" + home + "&at=" + stamps[2],
-			"capture", "import", "packages", "packages?u=" + home, "days", "headers", "dedup", "config", "edit", "edit?host=news.example", "many", "main", "users",
+			"capture", "import", "packages", "packages?u=" + home, "config", "edit", "edit?host=news.example", "many", "main", "users",
 		}
 	})
 	return r, pages
-}
-
-// thirteenWeeks returns the answer about the days of a host that is visited since long.
-func thirteenWeeks(now time.Time, host string) []byte {
-	r := api.DayReport{
-		Hosts: []api.DayRow{{Host: host, Requests: 9000, Seen: 2000, Versions: 2400, Low: 0.8, High: 0.9, Each: 4.5}},
-		Pace:  []api.HostPace{{Host: host, Promise: "captures about 80 % of versions; " + hostileTitle, Share: 0.8, Lost: 4}},
-	}
-	for day := range hosts.MaxDays {
-		date := now.UTC().AddDate(0, 0, day+1-hosts.MaxDays).Format(time.DateOnly)
-		r.Days = append(r.Days, api.DayRow{Day: date, Requests: 100, Seen: 10 + day, Versions: 20 + float64(day), Each: 10})
-	}
-	text, _ := json.Marshal(r) // numbers and texts only
-	return text
 }
 
 // TestEveryPageIsAccessibleAndAloneInBothThemes lets axe-core look at each page of the dashboard, in both themes, on a
@@ -173,15 +154,6 @@ func pagesIn(t *testing.T, file, table string) (names []string) {
 	return names
 }
 
-// outside is an expression for what a reader does not see: elements and texts that reach out of the window, and
-// captions that are cut. In a wide window the navigation has one line.
-const outside = `[
-	...[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll table, .skip, svg") && e.getBoundingClientRect().right > innerWidth + 1),
-	...[document.body].filter(() => document.documentElement.scrollWidth > innerWidth),
-	...[...document.querySelectorAll("caption")].filter((e) => (e.firstElementChild || e).getBoundingClientRect().right > e.closest(".scroll").getBoundingClientRect().right),
-	...[...document.querySelectorAll("nav")].filter((e) => innerWidth > 1200 && e.offsetHeight > 45),
-].map((e) => e.outerHTML.slice(0, 200))`
-
 // lookAt opens a page and reports what axe-core finds in it.
 func lookAt(t *testing.T, p *browser.Page, axe, rules, address, page string) {
 	t.Helper()
@@ -192,23 +164,8 @@ func lookAt(t *testing.T, p *browser.Page, axe, rules, address, page string) {
 		p.Eval(`(() => { const a = document.querySelector("textarea"); a.value = "x"; a.dispatchEvent(new Event("input")); a.form.requestSubmit() })()`)
 		p.Says("What would change")
 	}
-	p.Eval(`for (const d of document.querySelectorAll("main details")) d.open = true`)
-	text := p.Eval(`document.body.innerText + " title: " + document.title`)
-	if page == "days" && p.Eval(`document.querySelector("[aria-label='The last 13 weeks'] tbody").rows.length`) != "13" {
-		t.Errorf("the page %q does not have 13 weeks:\n%s", page, text)
-	}
-	for _, bad := range []string{"title: taken", "undefined", "NaN", "Error"} {
-		if strings.Contains(text, bad) {
-			t.Errorf("the page %q shows %q:\n%.3000s", page, bad, text)
-		}
-	}
+	text := p.Check(axe, rules, page)
 	if strings.HasPrefix(page, "compare") && !strings.Contains(page, "what=headers") && p.Eval(`document.querySelectorAll("td.del, td.ins").length > 1`) != "true" {
 		t.Errorf("the page %q shows no difference:\n%.3000s", page, text)
-	}
-	if p.Wait(`document.getElementById("me").textContent !== ""`); p.Eval(outside) != "[]" {
-		t.Errorf("the page %q is wider than the window: %s", page, p.Eval(outside))
-	}
-	for _, fault := range p.Axe(axe, rules) {
-		t.Errorf("the page %q: %s", page, fault)
 	}
 }

@@ -29,8 +29,8 @@ func TestSeveralHostFilesAreChangedInTheBrowser(t *testing.T) {
 	p := browser.Open(t, 1280, 1000)
 	look := func(name string) {
 		t.Helper()
-		if faults := p.Axe(axe, "{}"); len(faults) > 0 || p.Eval(outside) != "[]" {
-			t.Errorf("axe-core finds in %s: %v; outside are %s", name, faults, p.Eval(outside))
+		if faults := p.Axe(axe, "{}"); len(faults) > 0 || p.Eval(browser.Outside) != "[]" {
+			t.Errorf("axe-core finds in %s: %v; outside are %s", name, faults, p.Eval(browser.Outside))
 		}
 		browser.Keep(t, name, p.Screenshot())
 	}

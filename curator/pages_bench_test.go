@@ -19,10 +19,8 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -56,9 +54,9 @@ func BenchmarkPages(b *testing.B) {
 	handler := w.window.Handler(access.Options{})
 	for _, page := range []string{
 		"status", "names", "new", "new?q=headline+77", "hosts?limit=50&sort=overdue", "hosts/h250.example", "hosts/h250.example/queue?limit=50",
-		"hosts/h250.example/site", "reports/days?days=92&host=h250.example", "reports/days?brief=true&days=92", "reports/dedup", "reports/headers", "noise", "traps?host=h250.example", "edit/files", "search?q=article-000001.html&limit=100",
+		"hosts/h250.example/site", "traps?host=h250.example", "edit/files", "search?q=article-000001.html&limit=100",
 		"search?q=headline+12&limit=100", "search?q=nowhere&limit=100", "search?q=headline+1999+of&limit=100", "search?q=h250&limit=100", "uri?uri=" + home, "why?uri=" + home,
-		"versions?uri=" + home, "history?uri=" + home, "overdue?by=host&latest=true", "packages", "metrics",
+		"versions?uri=" + home, "overdue?by=host&latest=true", "packages", "metrics",
 	} {
 		b.Run(page, func(b *testing.B) {
 			var took []time.Duration
@@ -141,7 +139,7 @@ func benchIndex(b *testing.B, pages int) *index.LiveReader {
 	return reader
 }
 
-// benchState fills the store, the log and the list of captures.
+// benchState fills the store and the list of captures.
 func (w *world) benchState(pages int) {
 	w.Helper()
 	now := time.Now()
@@ -167,22 +165,8 @@ func (w *world) benchState(pages int) {
 					Type:     "text/html", Title: fmt.Sprintf("Headline %d of host %d", page, host),
 				})
 			}
-			if page < 2000 { // 1,000,000 lines
-				w.Must(w.Parts.CrawlLog.Write(crawllog.Entry{
-					Logged: now, Status: 200, Size: 9000, URI: u.String(), Hops: "L", Via: "http://h000.example/", MIME: "text/html", Worker: 1,
-					Started: now, Took: time.Second, Annotations: []string{crawllog.Unchanged},
-					Schedule: &crawllog.Schedule{Wait: time.Hour, Visits: 40, Versions: benchVersions},
-				}))
-			}
 		}
 	}
 	_, err := w.Parts.Frontier.Import(now, false, list...)
 	w.Must(err)
-	for host := range benchHosts {
-		for day := range hosts.MaxDays {
-			counts := evaluators.Day{Requests: 500, Seen: 90 + day%7, Versions: 100}
-			w.Must(w.Parts.Daily.Add(benchURI(host, 0).Host(), now.AddDate(0, 0, -day), counts))
-		}
-	}
-	w.Must(w.Parts.Daily.Flush())
 }

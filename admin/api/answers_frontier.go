@@ -168,25 +168,6 @@ type Waiting struct {
 	LastStatus int       `json:"last_status"`
 }
 
-// Past holds the visits to a URI from the crawl log.
-type Past struct {
-	Visits   []PastVisit `json:"visits"`          // oldest first, at most 1,000
-	Complete bool        `json:"complete"`        // the whole log was read
-	Since    *time.Time  `json:"since,omitempty"` // of the oldest line that was read
-}
-
-// PastVisit is one visit from the crawl log.
-type PastVisit struct {
-	At      time.Time `json:"at"`
-	Status  int       `json:"status"`
-	State   string    `json:"state"` // "changed", "unchanged", "unknown" or "failed"
-	Size    int64     `json:"size"`  // bytes of the body; -1 if there was none
-	Wait    Seconds   `json:"wait_seconds"`
-	Overdue Seconds   `json:"overdue_seconds"`
-	Notes   string    `json:"annotations,omitempty"`  // other annotations of the log line
-	Words   []string  `json:"explanations,omitempty"` // the same in words
-}
-
 // DedupReport summarizes deduplication, from the current crawl log.
 type DedupReport struct {
 	From     time.Time  `json:"from" join:"min"`     // time of the first line that was read, in the logs of all nodes

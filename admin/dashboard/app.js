@@ -6,12 +6,11 @@ import { overview, headline } from './overview.js';
 import { hostList, hostPage } from './hosts.js';
 import { uriPage } from './uri.js';
 import { usersPage } from './users.js';
-import { daysPage } from './days.js';
-import { headers, dedup, config } from './reports.js';
+import { configPage } from './config.js';
 
-const pages = { '': overview, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, users: usersPage, days: daysPage, headers, dedup, config, ...added.pages };
+const pages = { '': overview, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, users: usersPage, config: configPage, ...added.pages };
 const fresh = { '': 5_000, operations: 5_000, hosts: 15_000, host: 15_000, uri: 15_000, ...added.fresh }; // ms; other pages, and those that read for long, are not updated
-const under = { '': 'operations', host: 'hosts', users: 'config', headers: 'days', dedup: 'days', ...added.under }; // entries of the navigation
+const under = { '': 'operations', host: 'hosts', users: 'config', ...added.under }; // entries of the navigation
 
 const view = document.getElementById('view');
 let shown = '',

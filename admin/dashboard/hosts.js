@@ -1,8 +1,6 @@
 // The list of hosts, and the page of one host.
 import { h, svg, inWords, hostLabel, ask, optional, count, plural, span, moment, when, uriLink, table, pairs, notice, button, percent, sitesOf, siteFields, goTo } from './page.js';
 import { hosts as hostTable } from './overview.js';
-import { trustTable, datesTable } from './reports.js';
-import { account } from './days.js';
 import { partsOf } from './register.js';
 
 const pageSize = 50;
@@ -95,16 +93,14 @@ export async function hostList(again, query) {
 
 export async function hostPage(again, query, name) {
   const path = 'hosts/' + encodeURIComponent(name);
-  const [host, queue, headers, found, days, site] = await Promise.all([
+  const [host, queue, trust, found, days, site] = await Promise.all([
     ask(path),
     optional(path + '/queue?' + queueQuery(query)),
-    optional('reports/headers'),
+    partsOf('trust', name),
     optional('traps?host=' + encodeURIComponent(name)),
-    optional('reports/days?days=92&host=' + encodeURIComponent(name)),
+    partsOf('days', name),
     optional(path + '/site'),
   ]);
-  const ours = (rows) => (rows || []).filter((r) => r.host === name);
-  const dates = ours(headers?.dates);
   return [
     h('h1', { dir: 'auto' }, host.about.title || hostLabel(name)),
     about(host.about, name, await partsOf('captures', name)),
@@ -124,14 +120,12 @@ export async function hostPage(again, query, name) {
       host.last_error ? ['last error', host.last_error] : null,
     ]),
     ...(site ? seeds(site) : []),
-    ...(days ? account(days) : []),
+    days,
     site ? hours(site.hours) : null,
     h('h2', {}, 'Queue'),
     queue ? inQueue(name, queue, query) : notice('', 'This daemon does not list queues.'),
     ...(site?.settings.length ? [h('h2', {}, 'Settings from files'), settings(site)] : []),
-    h('h2', {}, 'Reliability of headers'),
-    trustTable(ours(headers?.rows)),
-    ...(dates.length ? [h('h2', {}, 'Reliability of dates in feeds and sitemaps'), datesTable(dates)] : []),
+    trust,
     h('h2', {}, 'Traps'),
     found && found.traps.length
       ? found.traps.map((t) => trap(t, again))

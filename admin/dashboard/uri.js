@@ -1,6 +1,5 @@
-// The page of one URI: its history, the reason of its next visit, and its visits over time.
-import { h, ask, inWords, optional, uriLink, count, bytes, span, when, moment, hostLink, table, pairs, notice, button, sitesOf, siteFields, goTo } from './page.js';
-import { timeline } from './timeline.js';
+// The page of one URI: its history, the reason of its next visit, and what wings know of it.
+import { h, ask, inWords, optional, uriLink, count, bytes, span, when, hostLink, table, pairs, notice, button, sitesOf, siteFields, goTo } from './page.js';
 import { partsOf } from './register.js';
 
 export async function uriPage(again, query) {
@@ -29,7 +28,7 @@ export async function uriPage(again, query) {
   if (!wanted && query.get('q')) return [h('h1', {}, 'Search'), form, await results(query)];
   if (!wanted) return [h('h1', {}, 'URI'), form];
   const q = '?uri=' + encodeURIComponent(wanted);
-  const [known, history, why] = await Promise.all([optional('uri' + q), optional('history' + q + (query.get('seconds') ? '&seconds=' + query.get('seconds') : '')), optional('why' + q)]);
+  const [known, visits, why] = await Promise.all([optional('uri' + q), partsOf('visits', wanted, query), optional('why' + q)]);
   if (!known) return [h('h1', {}, 'URI'), form, await whyNot(wanted)];
   return [
     h('h1', {}, known.uri),
@@ -59,14 +58,7 @@ export async function uriPage(again, query) {
     ]),
     await partsOf('uri', known.uri),
     explain(why),
-    h('h2', {}, 'Visits'),
-    history
-      ? [
-          timeline(history.visits),
-          history.complete ? null : older(history, wanted, query),
-          visits(history.visits),
-        ]
-      : notice('', 'This daemon does not read its log.'),
+    visits,
   ];
 }
 
@@ -150,27 +142,3 @@ async function whyNot(uri) {
   ];
 }
 
-// older says which part of the log was searched, and offers to search longer.
-const older = (history, wanted, query) =>
-  h(
-    'p',
-    {},
-    `These are the visits since ${moment(history.since)} UTC; older ones may be in parts of the log that were not read. `,
-    query.get('seconds') ? null : h('a', { href: '#/uri?' + new URLSearchParams({ u: wanted, seconds: 10 }) }, 'Search further back'),
-  );
-
-function visits(list) {
-  return table(
-    'Visits, newest first',
-    [
-      ['time (UTC)', (v) => moment(v.at)],
-      ['status', (v) => v.status],
-      ['result', (v) => v.state, 'left'],
-      ['size', (v) => bytes(v.size)],
-      ['overdue', (v) => span(v.overdue_seconds)],
-      ['next after', (v) => span(v.wait_seconds)],
-      ['notes', (v) => (v.explanations || []).join('; '), 'wide'],
-    ],
-    list.slice().reverse().slice(0, 200),
-  );
-}

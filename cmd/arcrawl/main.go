@@ -68,7 +68,7 @@ First steps:
 		newResume())...)
 	root.AddCommand(cli.In(cli.Curator,
 		newEffective(), newFetch(), newCanon(), newTraps(), newAlarms(), newOverdue(),
-		newReload(), newReport())...)
+		newReload())...)
 	root.AddCommand(cli.In(cli.Operator,
 		newAudit(), newUser(), newFrontier())...)
 	for _, w := range wings() {

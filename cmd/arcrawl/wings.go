@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/lab"
 	"github.com/arcrawl/arcrawl/noise"
 	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/reports"
 )
 
 // wing is a part of the program that plugs into the core from outside. A function that is nil plugs in nothing.
@@ -43,6 +44,7 @@ func wings() []wing {
 		}},
 		{daemon: noise.Wing, commands: noise.Commands, check: noise.Check},
 		{daemon: render.Wing, check: render.Check, browser: render.OpenTrial},
+		{daemon: reports.Wing, commands: reports.Commands},
 		{daemon: archive.Wing, commands: archive.Commands},
 		{commands: lab.Commands},
 		{daemon: cluster.Wing, commands: cluster.Commands, status: cluster.ShowNodes, extend: func(root *cobra.Command) {

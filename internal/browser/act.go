@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 )
 
 // Says waits until the page shows a text.
@@ -37,3 +38,33 @@ func quoted(text string) string {
 	b, _ := json.Marshal(text) // a text has no error
 	return string(b)
 }
+
+// Check opens the details of a page of the dashboard, and reports what no page may show: text that a script made of
+// nothing or of an attack, and parts outside the window. It also reports what axe-core finds; see [Page.Axe]. It
+// returns the text and the title of the page.
+func (p *Page) Check(axe, rules, name string) (text string) {
+	p.t.Helper()
+	p.Eval(`for (const d of document.querySelectorAll("main details")) d.open = true`)
+	text = p.Eval(`document.body.innerText + " title: " + document.title`)
+	for _, bad := range []string{"title: taken", "undefined", "NaN", "Error"} {
+		if strings.Contains(text, bad) {
+			p.t.Errorf("the page %q shows %q:\n%.3000s", name, bad, text)
+		}
+	}
+	if p.Wait(`document.getElementById("me").textContent !== ""`); p.Eval(Outside) != "[]" {
+		p.t.Errorf("the page %q is wider than the window: %s", name, p.Eval(Outside))
+	}
+	for _, fault := range p.Axe(axe, rules) {
+		p.t.Errorf("the page %q: %s", name, fault)
+	}
+	return text
+}
+
+// Outside is an expression for what a reader does not see: elements and texts that reach out of the window, and
+// captions that are cut. In a wide window the navigation has one line.
+const Outside = `[
+	...[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll table, .skip, svg") && e.getBoundingClientRect().right > innerWidth + 1),
+	...[document.body].filter(() => document.documentElement.scrollWidth > innerWidth),
+	...[...document.querySelectorAll("caption")].filter((e) => (e.firstElementChild || e).getBoundingClientRect().right > e.closest(".scroll").getBoundingClientRect().right),
+	...[...document.querySelectorAll("nav")].filter((e) => innerWidth > 1200 && e.offsetHeight > 45),
+].map((e) => e.outerHTML.slice(0, 200))`

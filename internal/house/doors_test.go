@@ -89,6 +89,7 @@ var doors = []door{
 			"cluster/",
 			"noise/",
 			"render/",
+			"reports/",
 			"cmd/",
 		},
 	},

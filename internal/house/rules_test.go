@@ -19,7 +19,7 @@ var (
 		"archive/",
 		"cluster/",
 		"curator/pack_run.go",
-		"crawllog/stats/read.go",
+		"reports/logs/read.go",
 		"lab/sim/workers.go", "daemon/background.go", "render/",
 		"cmd/arcrawl/",
 		"cluster/",
@@ -38,6 +38,7 @@ var (
 		"cmd/",
 		"lab/",
 		"noise",
+		"reports",
 		"internal/",
 		"examples/",
 	}

@@ -1,6 +1,5 @@
-// Reports: reliability of headers and dates, deduplication, configuration.
-import { h, ask, count, bytes, percent, moment, when, hostLink, table, pairs, notice, button, sitesOf, siteForm, goTo } from './page.js';
-import { partsOf } from './register.js';
+// Reports: reliability of headers and dates, deduplication.
+import { h, ask, optional, count, bytes, percent, moment, hostLink, table, sitesOf, siteForm, goTo } from './page.js';
 
 // reports leads from one report to the others, and chooses the sites of all.
 export const reports = (shown, sites) => [
@@ -37,7 +36,7 @@ export async function headers(again, query) {
   ];
 }
 
-export function trustTable(rows) {
+function trustTable(rows) {
   return table(
     'By host, class of content and validator',
     [
@@ -57,7 +56,7 @@ export function trustTable(rows) {
   );
 }
 
-export function datesTable(rows) {
+function datesTable(rows) {
   return table(
     'By host and kind of date',
     [
@@ -71,6 +70,18 @@ export function datesTable(rows) {
     rows,
     'No dates to compare yet.',
   );
+}
+
+// trustOf returns the reliability of the headers and dates of one host, for its page.
+export async function trustOf(name) {
+  const report = await optional('reports/headers');
+  const ours = (rows) => (rows || []).filter((r) => r.host === name);
+  const dates = ours(report?.dates);
+  return [
+    h('h2', {}, 'Reliability of headers'),
+    trustTable(ours(report?.rows)),
+    ...(dates.length ? [h('h2', {}, 'Reliability of dates in feeds and sitemaps'), datesTable(dates)] : []),
+  ];
 }
 
 export async function dedup(again, query) {
@@ -103,46 +114,5 @@ export async function dedup(again, query) {
     table('Hosts with the most visits', columns('host'), report.hosts),
     h('h2', {}, 'By type'),
     table('Types with the most visits', columns('type'), report.types),
-  ];
-}
-
-export async function config(again) {
-  const c = await ask('config');
-  const list = (caption, faults) =>
-    table(
-      caption,
-      [
-        ['where', (f) => [f.file, f.line, f.column].filter(Boolean).join(':'), 'wide'],
-        ['key', (f) => f.key || '–', 'left'],
-        ['value', (f) => f.value || '–', 'wide'],
-        ['problem', (f) => f.problem, 'wide'],
-        ['remedy', (f) => f.remedy || '–', 'wide'],
-      ],
-      faults,
-    );
-  return [
-    h('h1', {}, 'Configuration'),
-    h('div', { class: 'row' }, await partsOf('config'), h('a', { class: 'button', href: '#/users' }, 'Users')),
-    c.faults.length
-      ? notice(
-          'bad',
-          `The last reload, ${when(c.last_reload)}, failed. The configuration of ${moment(c.loaded)} stays in force.`,
-        )
-      : notice('good', `In force since ${when(c.loaded)}.`),
-    h(
-      'div',
-      { class: 'row' },
-      button('Reload', () => ask('reload', {}), again),
-    ),
-    pairs([
-      ['file', h('code', {}, c.path)],
-      ['digest', h('code', {}, c.digest)],
-    ]),
-    h('h2', {}, 'Faults'),
-    c.faults.length ? list('Faults of the last reload', c.faults) : h('p', { class: 'panel' }, 'None.'),
-    h('h2', {}, 'Warnings'),
-    c.warnings.length
-      ? list('Warnings of the configuration in force', c.warnings)
-      : h('p', { class: 'panel' }, 'None.'),
   ];
 }

@@ -1,4 +1,4 @@
-package main
+package reports
 
 import (
 	"context"
@@ -19,93 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/reports/logs"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-func newReport() *cobra.Command {
-	return cli.Group("report", "Report on visits, days or headers",
-		newReportVisits(), newReportDays(), newReportHeaders())
-}
-
-func newReportHeaders() *cobra.Command {
-	var d cli.Daemon
-	var only config.Filter
-	cmd := &cobra.Command{
-		Use:   "headers",
-		Short: "Show by host how reliable ETag, Last-Modified and the dates of feeds are",
-		Long: `headers prints for each host, class of content and validator how often the validator predicted a change or no change, and
-how often it was right: the table of Heritrix's DeDuplicator. It counts visits where both the headers and the body are known.
-
-  change right   the validator differed, and so did the content
-  change false   the validator differed, but the content did not
-  same right     the validator was the same, and so was the content
-  same false     the validator was the same, but the content differed: this version would have been lost
-  missing        the response did not have the validator
-  precision      share of right ones among the last 64 predictions of "same"; "–" if there were none
-  believed       whether the validator may prove that a page did not change, so that its body is not read
-
-A second table shows the same for the dates of feeds and sitemaps. Dates of entries say when the feed changed, dates of pages when a
-listed page changed. The rule "learned" uses believed dates.
-
-It asks the daemon. If no daemon answers, it reads the store.`,
-		Example: "  arcrawl report headers --config /etc/arcrawl/arcrawl.toml",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			report, err := askHeaders(cmd.Context(), &d, only)
-			names := d.Names(cmd.Context())
-			show := func(out io.Writer, report api.HeaderReport) error { return printHeaders(out, report, names) }
-			return cli.Print(&d, cmd.OutOrStdout(), report, err, show)
-		},
-	}
-	d.Add(cmd)
-	cli.SiteFlags(cmd, &only)
-	return cmd
-}
-
-// askHeaders asks the daemon. If no daemon answers, it reads the store.
-func askHeaders(ctx context.Context, d *cli.Daemon, only config.Filter) (api.HeaderReport, error) {
-	return cli.AskOr(d, func(client *api.Client) (api.HeaderReport, error) {
-		return client.Headers(ctx, only)
-	}, func(c *config.Config) (api.HeaderReport, error) {
-		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.HeaderReport, error) {
-			return admin.HeaderReport(hosts.OpenReputation(f.DB()), c, c.Chooses(only), time.Now())
-		})
-	})
-}
-
-// printHeaders prints the tables of validators and dates.
-func printHeaders(out io.Writer, report api.HeaderReport, names api.HostNames) error {
-	table := cli.NewTable(out)
-	fmt.Fprintln(table, "host\tcontent\tvalidator\tchange right\tchange false\tsame right\tsame false\tmissing\tprecision\tbelieved")
-	for _, r := range report.Rows {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", names.Label(r.Host), r.Content, r.Validator,
-			r.ChangeRight, r.ChangeFalse, r.SameRight, r.SameFalse, r.Missing, belief(r.Known, r.Precision, r.Believed))
-	}
-	if len(report.Dates) > 0 {
-		if err := table.Flush(); err != nil { // the next table has columns of its own
-			return err
-		}
-		fmt.Fprintln(table, "\nhost\tdates of\tright\tfalse\tprecision\tbelieved")
-	}
-	for _, r := range report.Dates {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", names.Label(r.Host), r.Of, r.Right, r.False,
-			belief(r.Known, r.Precision, r.Believed))
-	}
-	if report.More {
-		fmt.Fprintln(table, "… and more")
-	}
-	return table.Flush()
-}
-
-// belief returns the last two columns of both tables.
-func belief(known int, precision float64, believed bool) string {
-	share, answer := "–", "no"
-	if known > 0 {
-		share = fmt.Sprintf("%.1f %%", 100*precision)
-	}
-	if believed {
-		answer = "yes"
-	}
-	return share + "\t" + answer
-}
 
 // reportDays holds the flags of arcrawl report days.
 type reportDays struct {
@@ -174,7 +87,7 @@ func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.DayReport, error) {
 			store := hosts.OpenDaily(f.DB())
 			today := time.Now().UTC().Truncate(24 * time.Hour)
-			return admin.DayReport(store, uri.Host(r.host), c.Chooses(r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
+			return dayReport(store, uri.Host(r.host), c.Chooses(r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
 		})
 	})
 }
@@ -204,7 +117,7 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	var t admin.DayTally
+	var t dayTally
 	for _, row := range read.Summaries[0].Rows(logs.ByHostDay) {
 		host, day, _ := strings.Cut(row.Key, " ")
 		if row.Daily.Requests > 0 && (r.host == "" || host == r.host) && (chosen == nil || chosen(uri.Host(host))) {
@@ -265,19 +178,4 @@ func cellsOf(d api.DayRow) string {
 		}
 	}
 	return fmt.Sprintf("%d\t%d\t%.0f\t%s\t%s", d.Requests, d.Seen, d.Versions, share, each)
-}
-
-// reportDedup prints what deduplication saved.
-func (s *logStats) reportDedup(cmd *cobra.Command, files []string) error {
-	if !cmd.Flags().Changed("by") {
-		s.by = []string{"host", "mime"}
-	}
-	out, files, err := s.read(cmd, files)
-	if err != nil {
-		return err
-	}
-	if err := s.format().WriteDedup(cmd.OutOrStdout(), out.Summaries[0], len(files), out.Bytes); err != nil {
-		return err
-	}
-	return unread(out)
 }

@@ -1,6 +1,6 @@
 // Requests and versions of days and weeks: of one host on its page, and of all sites as a report.
-import { h, svg, ask, count, plural, percent, hostLink, notice, table, sitesOf, goTo } from './page.js';
-import { reports } from './reports.js';
+import { h, svg, ask, optional, count, plural, percent, hostLink, notice, table, sitesOf, goTo } from './page.js';
+import { reports } from './headers.js';
 
 // heat shows the versions of each day as a calendar: a column for each week, a row for each day of the week.
 function heat(list) {
@@ -65,8 +65,14 @@ const periods = (caption, heading, rows) =>
     'No data yet.',
   );
 
+// daysOf returns the requests and versions of one host, for its page.
+export async function daysOf(name) {
+  const days = await optional('reports/days?days=92&host=' + encodeURIComponent(name));
+  return days ? account(days) : [];
+}
+
 // account returns requests and versions of the last days, by week too, and whether the capture targets can be met.
-export function account(days) {
+function account(days) {
   return [
     h('h2', {}, 'Last days'),
     ...days.pace.slice(0, 10).map((b) => notice('', `${b.promise}.`)),

@@ -1,4 +1,4 @@
-package admin
+package cluster
 
 import (
 	"cmp"
@@ -6,14 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
-	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// JoinOverdue returns the overdue URIs of a whole crawl from the answers of its parts, which have the classes of
-// overdueQuery.Late.
-func JoinOverdue(parts []api.Overdue, limit int) (out api.Overdue, err error) {
+// sumOverdue returns the overdue URIs of a whole crawl from the answers of its parts, which have the classes of
+// the parameter late.
+func sumOverdue(parts []api.Overdue, limit int) (out api.Overdue, err error) {
 	out = parts[0]
 	out.All, out.Rows, out.More = api.Backlog{Name: "all"}, []api.Backlog{}, 0
 	var all stats.Histogram
@@ -36,7 +36,7 @@ func JoinOverdue(parts []api.Overdue, limit int) (out api.Overdue, err error) {
 				continue
 			}
 			if others(b.Name) {
-				b.Name = otherTypes
+				b.Name = admin.OtherTypes
 			}
 			if late[b.Name] == nil {
 				late[b.Name] = new(stats.Histogram)
@@ -67,7 +67,7 @@ func othersOf(parts []api.Overdue) func(name string) bool {
 		for _, b := range p.Rows {
 			names[b.Name] = true
 		}
-		if names[otherTypes] {
+		if names[admin.OtherTypes] {
 			having = append(having, names)
 		}
 	}
@@ -93,51 +93,4 @@ func plusBacklog(a, b api.Backlog, all *stats.Histogram) (api.Backlog, error) {
 		Name: b.Name, URIs: a.URIs + b.URIs, Due: a.Due + b.Due, Demand: a.Demand + b.Demand, Most: max(a.Most, b.Most),
 		P50: api.Seconds(all.Quantile(0.5)), P90: api.Seconds(all.Quantile(0.9)), P99: api.Seconds(all.Quantile(0.99)),
 	}, nil
-}
-
-// capturedIn returns what a row was made of.
-func capturedIn(r api.DayRow) evaluators.Captured {
-	return evaluators.Captured{
-		Requests: r.Requests, Seen: r.Seen, Missed: max(r.Versions-float64(r.Seen), 0), Fewer: r.Fewer, More: r.More,
-	}
-}
-
-// JoinDays returns the report of a whole crawl from the reports of its parts. A host that has moved may be in several.
-func JoinDays(parts []api.DayReport) api.DayReport {
-	out := api.DayReport{Pace: []api.HostPace{}}
-	var all evaluators.Captured
-	type key struct{ host, day string }
-	sums := map[key]evaluators.Captured{}
-	add := func(list []api.DayRow) {
-		for _, r := range list {
-			at := key{r.Host, r.Day}
-			sums[at] = sums[at].Plus(capturedIn(r))
-		}
-	}
-	for _, p := range parts {
-		all, out.More = all.Plus(capturedIn(p.All)), out.More || p.More
-		add(p.Days)
-		add(p.Hosts)
-		add(p.Rows)
-		out.Pace = append(out.Pace, p.Pace...)
-	}
-	out.All, out.Days, out.Hosts, out.Rows = dayRow("", "", all), []api.DayRow{}, []api.DayRow{}, []api.DayRow{}
-	for at, sum := range sums {
-		list := &out.Rows
-		switch {
-		case at.host == "":
-			list = &out.Days
-		case at.day == "":
-			list = &out.Hosts
-		}
-		*list = append(*list, dayRow(at.day, at.host, sum))
-	}
-	SortDayRows(out.Rows)
-	sortSums(&out)
-	if len(out.Rows) > maxDayRows {
-		out.Rows, out.More = out.Rows[:maxDayRows], true
-	}
-	SortPace(out.Pace)
-	out.Pace = out.Pace[:min(len(out.Pace), maxDayHosts)]
-	return out
 }

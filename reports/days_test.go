@@ -1,4 +1,4 @@
-package admin
+package reports
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
@@ -42,7 +43,7 @@ func TestDayReportAgreesWithTheLog(t *testing.T) {
 	var log bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
 		for _, d := range []time.Duration{10 * time.Hour, 38*time.Hour + 10*time.Minute, time.Hour} {
-			w := newWorld(t, dir, learning, func(o *Options) { o.Log = zerolog.New(&log) })
+			w := newWorld(t, dir, learning, func(o *admin.Options) { o.Log = zerolog.New(&log) })
 			w.Every = 4 * time.Minute
 			w.Set("http://news.example/", testcrawl.Page{Every: 20 * time.Minute, Type: "text/html"})
 			w.Set("http://data.example/", testcrawl.Page{Every: 3 * time.Hour, Type: "application/json"})
@@ -67,7 +68,7 @@ func agrees(w *world, report api.DayReport) {
 	logged := map[string]api.DayRow{}
 	for _, r := range read.Summaries[0].Rows(logs.ByHostDay) {
 		host, day, _ := strings.Cut(r.Key, " ")
-		logged[r.Key] = dayRow(day, host, r.Daily.Captured())
+		logged[r.Key] = admin.DayRow(day, host, r.Daily.Captured())
 	}
 	if len(report.Rows) != len(logged) || len(logged) == 0 {
 		w.Fatalf("the report has %+v, the log has %+v", report.Rows, logged)
@@ -114,5 +115,5 @@ func TestMissedCaptureTargetsAreReportedAndLogged(t *testing.T) {
 		if n := strings.Count(log.String(), fmt.Sprintf(`"host":"swamped.example","message":%q`, want)); n != 1 {
 			w.Errorf("the log has the promise %d times, want once:\n%s", n, &log)
 		}
-	}, func(o *Options) { o.Log = zerolog.New(&log) })
+	}, func(o *admin.Options) { o.Log = zerolog.New(&log) })
 }

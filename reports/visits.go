@@ -1,4 +1,4 @@
-package main
+package reports
 
 import (
 	"context"
@@ -79,7 +79,7 @@ A log line is written only after its record is on disk, so every counted record 
   arcrawl report visits --since 30d --label newspapers --by day
   arcrawl report visits --dedup --since 30d --by mime
   arcrawl report visits --follow --every 1m
-  arcrawl report visits --offset /var/lib/arcrawl/logs.offset --json`,
+  arcrawl report visits --offset /var/lib/arcrawl/stats.offset --json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
@@ -319,4 +319,19 @@ func (s *logStats) format() logs.TableOptions {
 // watchBytes shows the number of bytes read on a terminal until stop is called.
 func watchBytes(w io.Writer, read *atomic.Int64, total int64) (stop func()) {
 	return cli.ShowLine(w, func() string { return fmt.Sprintf("%s of %s", human.Bytes(read.Load()), human.Bytes(total)) })
+}
+
+// reportDedup prints what deduplication saved.
+func (s *logStats) reportDedup(cmd *cobra.Command, files []string) error {
+	if !cmd.Flags().Changed("by") {
+		s.by = []string{"host", "mime"}
+	}
+	out, files, err := s.read(cmd, files)
+	if err != nil {
+		return err
+	}
+	if err := s.format().WriteDedup(cmd.OutOrStdout(), out.Summaries[0], len(files), out.Bytes); err != nil {
+		return err
+	}
+	return unread(out)
 }
