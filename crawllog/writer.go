@@ -28,6 +28,7 @@ type Writer struct {
 	info    os.FileInfo // of file
 	checked time.Time   // when path was last compared with info; the time of an entry
 	damaged bool        // part of a failed write may be at the end of the file
+	unsafe  error       // why lines in a rotated file may not survive a power failure; nil = they do
 
 	gate      sync.Mutex // guards the fields below; may be locked while mu is held, but not the other way round
 	gathering *lines     // nil if no goroutine waits
@@ -195,7 +196,8 @@ func (w *Writer) Reopen() error {
 	return w.swap()
 }
 
-// swap opens path, and then syncs and closes the old file. Sync would not reach the old file any more.
+// swap opens path, and then syncs and closes the old file. Sync would not reach the old file any more, so it returns
+// the error of that.
 func (w *Writer) swap() error {
 	var unfinished error
 	if w.damaged {
@@ -206,12 +208,13 @@ func (w *Writer) swap() error {
 		return err
 	}
 	if err := errors.Join(unfinished, old.Sync(), old.Close()); err != nil {
-		return fmt.Errorf("close rotated crawl log: %w", err)
+		w.unsafe = errors.Join(w.unsafe, fmt.Errorf("close rotated crawl log: %w", err))
 	}
 	return nil
 }
 
-// Sync makes all lines that were written survive a power failure. Other methods do not wait for it.
+// Sync makes all lines that were written survive a power failure. Other methods do not wait for it. If a rotated file
+// could not be synced, each call returns why.
 func (w *Writer) Sync() error {
 	w.mu.Lock()
 	f := w.file
@@ -220,10 +223,16 @@ func (w *Writer) Sync() error {
 		return fmt.Errorf("sync crawl log %s: %w", w.path, os.ErrClosed)
 	}
 	err := f.Sync()
-	if err == nil || errors.Is(err, os.ErrClosed) {
-		return nil // swap or Close closed the file meanwhile, and both sync it before
+	if errors.Is(err, os.ErrClosed) {
+		err = nil // swap or Close closed the file meanwhile, and both sync it before
 	}
-	return fmt.Errorf("sync crawl log: %w", err)
+	w.mu.Lock()
+	err = errors.Join(err, w.unsafe)
+	w.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("sync crawl log: %w", err)
+	}
+	return nil
 }
 
 // Close syncs all lines and closes the log. A closed Writer cannot be used again.
@@ -233,7 +242,7 @@ func (w *Writer) Close() error {
 	if w.file == nil {
 		return fmt.Errorf("close crawl log %s: %w", w.path, os.ErrClosed)
 	}
-	err := errors.Join(w.file.Sync(), w.file.Close())
+	err := errors.Join(w.unsafe, w.file.Sync(), w.file.Close())
 	w.file = nil
 	if err != nil {
 		return fmt.Errorf("close crawl log: %w", err)
