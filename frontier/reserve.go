@@ -84,6 +84,7 @@ type reserve struct {
 	flushes []int       // numbers of full logs whose table may not be written yet
 	merging map[any]int // for each merger, the tables that may not be written yet
 	short   bool        // the last attempt to reserve blocks failed
+	unmade  error       // why the table of a full log could not be written; nil if no attempt failed
 }
 
 // withReserve returns the options with a reserve of disk space, if they ask for one. It has no space yet.
@@ -177,6 +178,12 @@ func (r *reserve) complete() (complete bool, err error) {
 		}
 	}
 	r.forgetFlushed()
+	if len(r.flushes) == 0 {
+		r.unmade = nil
+	}
+	if r.unmade != nil {
+		return false, r.unmade
+	}
 	if len(r.flushes) == 1 {
 		return false, nil // its table has the space that was freed; it must not be taken back
 	}
@@ -407,6 +414,9 @@ func (r *reserve) explain(err error) error {
 		r.off.Store(true)
 		return nil
 	}
+	if errors.Is(err, r.unmade) {
+		return fmt.Errorf("%w: %s: %w", ErrFull, r.dir, err)
+	}
 	return fmt.Errorf("%w: reserve disk space in %s: %w; free some space, or raise the quota", ErrFull, r.dir, err)
 }
 
@@ -434,6 +444,10 @@ func (r *reserve) Errorf(format string, args ...any) {
 	if err != nil && strings.Contains(err.Error(), inManifest) {
 		r.stopListing(err)
 	}
+	r.mu.Lock()
+	r.unmade = hiddenCause(fmt.Errorf("write a table, which is tried again each second: %w", err))
+	r.full.Store(false)
+	r.mu.Unlock()
 	select {
 	case r.failed <- err:
 	default:

@@ -22,8 +22,12 @@ func syncStore(*badger.DB) error { return nil }
 // about it.
 func syncData(f *os.File) error {
 	for {
-		if err := unix.Fdatasync(int(f.Fd())); err != unix.EINTR {
-			return err
+		switch err := unix.Fdatasync(int(f.Fd())); err {
+		case nil:
+			return nil
+		case unix.EINTR:
+		default:
+			return &os.PathError{Op: "fdatasync", Path: f.Name(), Err: err}
 		}
 	}
 }

@@ -24,7 +24,10 @@ const unlistedFile = "MANIFEST-FAILED"
 func (r *reserve) stopListing(err error) {
 	err = fmt.Errorf("write the list of tables: %w; start arcrawl again, it reads the store as it was", hiddenCause(err))
 	r.mu.Lock()
-	mark := fileio.Write(filepath.Join(r.dir, unlistedFile), nil, 0o640)
+	mark := leaveMark(filepath.Join(r.dir, unlistedFile))
+	if mark != nil {
+		mark = leaveMark(filepath.Join(r.dir, unlistedFile)) // without it, the store seems to be damaged
+	}
 	r.mu.Unlock()
 	err = errors.Join(err, mark)
 	r.broken.CompareAndSwap(nil, &err)
@@ -33,6 +36,17 @@ func (r *reserve) stopListing(err error) {
 	default:
 	}
 	select {} // the process ends soon
+}
+
+// leaveMark makes an empty file. It needs as little of the disk as possible, since that is failing.
+func leaveMark(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o640)
+	if err != nil {
+		return err
+	}
+	_ = f.Close()
+	_ = fileio.SyncDir(filepath.Dir(name)) // for a power failure
+	return nil
 }
 
 // fault returns why the store must not be written any more; nil if it may.
@@ -75,8 +89,8 @@ func replaceManifest(name string, old, text []byte) error {
 const manifestHead = 8
 
 // withoutUnlisted returns a manifest without the entries that name a new table that is neither there nor removed by a
-// later entry. The first entry stays, because it may be a list of all tables. It returns the manifest unchanged if it
-// cannot be read: then it is damaged, and opening it says so.
+// later entry. A table that Badger could not remove may be empty. The first entry stays, because it may be a list of
+// all tables. It returns the manifest unchanged if it cannot be read: then it is damaged, and opening it says so.
 func withoutUnlisted(dir string, text []byte) []byte {
 	type entry struct {
 		bytes            []byte
@@ -103,8 +117,8 @@ func withoutUnlisted(dir string, text []byte) []byte {
 	kept := slices.Clone(text[:min(manifestHead, len(text))])
 	for i, e := range entries {
 		unlisted := i > 0 && slices.ContainsFunc(e.created, func(id uint64) bool {
-			_, err := os.Lstat(table.NewFilename(id, dir))
-			return !removed[id] && errors.Is(err, fs.ErrNotExist)
+			info, err := os.Lstat(table.NewFilename(id, dir))
+			return !removed[id] && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0)
 		})
 		if !unlisted {
 			kept = append(kept, e.bytes...)

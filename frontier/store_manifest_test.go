@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,13 +25,15 @@ func TestTablesWhoseListingFailedAreForgotten(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		entry   [][]byte // the last of the manifest; table 1 exists
+		empty   bool     // Badger has emptied the last table, and could not remove it
 		noted   bool
 		corrupt bool
 	}{
-		{"a full log", [][]byte{change(99, 0)}, true, false},
-		{"a merge", [][]byte{change(98, 0), change(99, 0), change(1, 1)}, true, false},
-		{"nobody has noted it", [][]byte{change(99, 0)}, false, true},
-		{"a note without a cause", nil, true, false},
+		{"a full log", [][]byte{change(99, 0)}, false, true, false},
+		{"a full log whose table is still there", [][]byte{change(99, 0)}, true, true, false},
+		{"a merge", [][]byte{change(98, 0), change(99, 0), change(1, 1)}, false, true, false},
+		{"nobody has noted it", [][]byte{change(99, 0)}, false, false, true},
+		{"a note without a cause", nil, false, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -49,6 +53,9 @@ func TestTablesWhoseListingFailedAreForgotten(t *testing.T) {
 				text = append(text, message...)
 			}
 			noErr(t, os.WriteFile(name, text, 0o600))
+			if c.empty {
+				noErr(t, os.WriteFile(filepath.Join(dir, "000099.sst"), nil, 0o600))
+			}
 			if c.noted {
 				noErr(t, os.WriteFile(filepath.Join(dir, unlistedFile), nil, 0o600))
 			}
@@ -90,7 +97,7 @@ func TestAManifestThatCannotBeWrittenStopsTheStore(t *testing.T) {
 	o := Options{Dir: t.TempDir(), Now: time.Now(), AwaitSpace: func() {}}
 	f, err := Open(o)
 	noErr(t, err)
-	cause := &os.PathError{Op: "sync", Path: filepath.Join(o.Dir, badger.ManifestFilename), Err: machineErrors[4]}
+	cause := &os.PathError{Op: "sync", Path: filepath.Join(o.Dir, badger.ManifestFilename), Err: syscall.EIO}
 	go f.o.reserve.Errorf(failedFlush+": %v, retrying", error(cause)) // as Badger does in a goroutine of its own
 	for f.o.reserve.fault() == nil {
 		time.Sleep(time.Millisecond)
@@ -98,11 +105,40 @@ func TestAManifestThatCannotBeWrittenStopsTheStore(t *testing.T) {
 	u := uri.FromCanonical("http://a.example/")
 	_, addErr := f.Add(o.Now, Candidate{URI: u, Seed: u.String()})
 	for call, err := range map[string]error{"Add": addErr, "Sync": f.Sync(), "Space": f.Space(), "Close": f.Close()} {
-		if !errors.Is(err, machineErrors[4]) || errors.Is(err, ErrFull) {
-			t.Errorf("%s: %v, want an error that wraps %v and does not ask for space", call, err, machineErrors[4])
+		if !errors.Is(err, syscall.EIO) || errors.Is(err, ErrFull) {
+			t.Errorf("%s: %v, want an error that wraps %v and does not ask for space", call, err, syscall.EIO)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(o.Dir, unlistedFile)); err != nil {
 		t.Error(err)
 	}
+}
+
+// A table that cannot be written holds the crawl until it is written. Otherwise Badger would tell nobody, and hang when
+// the next log is full too.
+func TestATableThatCannotBeWrittenHoldsTheCrawl(t *testing.T) {
+	t.Parallel()
+	o := Options{Dir: t.TempDir(), Now: time.Now(), AwaitSpace: func() {}}
+	f, err := Open(o)
+	noErr(t, err)
+	defer f.Close()
+	noErr(t, f.Space())
+	r := f.o.reserve
+	r.mu.Lock()
+	r.flushes = []int{r.current} // as if the log were full
+	r.mu.Unlock()
+	cause := errors.New("error while creating table: msync 000001.sst: input/output error") // Badger hides the cause
+	r.Errorf(failedFlush+": %v, retrying", cause)
+	u := uri.FromCanonical("http://a.example/")
+	_, addErr := f.Add(o.Now, Candidate{URI: u, Seed: u.String()})
+	for call, err := range map[string]error{"Add": addErr, "Space": f.Space()} {
+		if !errors.Is(err, ErrFull) || !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "000001.sst") {
+			t.Errorf("%s: %v, want ErrFull, EIO and the name of the table", call, err)
+		}
+	}
+	r.mu.Lock()
+	r.flushes = nil // it was written
+	r.mu.Unlock()
+	noErr(t, f.Space())
+	<-r.failed // so that closing waits for Badger
 }

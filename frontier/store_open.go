@@ -213,11 +213,20 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // checkNoTables refuses a folder that has tables but no manifest: Badger would take the tables for garbage and remove
 // them.
 func checkNoTables(dir string) error {
-	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
-	if err != nil || len(tables) == 0 {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%d tables, but no %s: %w", len(tables), badger.ManifestFilename, ErrCorrupt)
+	tables := 0
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".sst" {
+			tables++
+		}
+	}
+	if tables == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d tables, but no %s: %w", tables, badger.ManifestFilename, ErrCorrupt)
 }
 
 // classifyError returns err as [ErrCorrupt], unless it is about the machine and not about the store.
