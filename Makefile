@@ -10,6 +10,7 @@
 # make bench-crawl      measure the whole program next to a bare loop and wget  (ROUNDS=5, ARGS=)
 # make hostile  attack a daemon from servers on loopback, next to a healthy site: ten minutes  (ROW=name)
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=720: a month)
+# make year     play a year of a daemon that is stopped, killed and left without disk space, for which it must be root  (ARGS="-hosts 300 -seed 1 -within 2h")
 # make faults   kill, pause and cut off the real program, and break its disk and clock: 15 minutes  (ARGS="-kills 1000"; ARGS=-help)
 # make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 SHARDS=8 HOSTS=400)
 # make cluster-figures  measure what a cluster costs, and how long a takeover takes: half an hour
@@ -57,7 +58,7 @@ GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 VULNDB      := bin/vulndb
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak faults cluster cluster-figures readers vuln fuzz pictures demo trial package release package-replay replay-assets test-package clean
+.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak year faults cluster cluster-figures readers vuln fuzz pictures demo trial package release package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -160,6 +161,10 @@ soak:
 # A table at the end has a row for each kind of fault. Most kinds need root, and no container.
 faults:
 	ARCRAWL_FAULT_TABLE='$(ARGS)' $(GO) test -count=1 -timeout 5h -v -run 'TestFaults$$' ./cmd/arcrawl
+
+# Of flags that are named twice the last one wins.
+year:
+	$(GO) test -count=1 -timeout 5h -v -run 'TestAYear$$' ./internal/soak -args -days 365 -hosts 50 $(ARGS)
 
 cluster:
 	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_SHARDS=$(SHARDS) ARCRAWL_HOSTS=$(HOSTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cluster

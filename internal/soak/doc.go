@@ -6,4 +6,9 @@
 // confidence interval that allows for neighboring samples that resemble each other.
 //
 // "make soak" runs it for a month. Without the variable ARCRAWL_SOAK it runs for two hours, to check itself.
+//
+// "make year" crawls another web, whose hosts are born, move, die and turn hostile, with a daemon that is stopped,
+// killed and left without disk space, and whose host files are edited. It compares what the web showed with the
+// archive, and months 4 to 6 with months 10 to 12. Real connections, the sockets of the API and the watch on files have
+// no part: they wait for the kernel, which has no virtual time. The daemon has no wings.
 package soak

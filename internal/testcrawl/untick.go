@@ -71,3 +71,21 @@ func field[T any](of reflect.Value, name string) *T {
 	}
 	return (*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
+
+// Merger stops the periodic work of a store, as [UntickAndMerging] does, and returns a function that lets the merging
+// of tables look for work for a second and a half. A crawl of a year in virtual time calls it every hour or so. The
+// caller does not close the store meanwhile.
+func Merger(t testing.TB, db *badger.DB) (merge func()) {
+	t.Helper()
+	UntickAndMerging(t, db)
+	return func() {
+		startMerging(db)
+		time.Sleep(1500 * time.Millisecond) // each worker begins within a second, and looks every 50 ms
+		(*field[*z.Closer](reflect.ValueOf(db).Elem().FieldByName("closers"), "compactors")).SignalAndWait()
+	}
+}
+
+// startMerging starts the workers that merge tables. Badger calls this itself after it has stopped them for a while.
+//
+//go:linkname startMerging github.com/dgraph-io/badger/v4.(*DB).startCompactions
+func startMerging(db *badger.DB)

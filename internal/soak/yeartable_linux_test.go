@@ -1,0 +1,203 @@
+package soak_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// judge compares what the year left with what is expected of it.
+func (y *year) judge() {
+	visits := y.stays()
+	kept := y.archived()
+	y.average()
+	y.say("%d lives, of which %d ended with a kill; %d full disks; %d visits in %s of virtual time", y.lives, y.kills,
+		len(y.plan.full), y.visitsSoFar(), y.ends)
+	y.versions(visits, kept)
+	y.verify()
+	y.overdue()
+	y.table()
+	y.growth()
+	y.rates()
+}
+
+// average computes the means of each month's samples. A daemon that has just started is not measured: its caches fill.
+func (y *year) average() {
+	for _, s := range y.samples {
+		m := &y.months[y.monthOf(s.At)]
+		m.start, m.store, m.log, m.archives, m.uris = s.Start.Seconds(), s.Store, s.Log, s.Archive, int(s.URIs)
+		if s.Month {
+			m.live = y.web.live(s.At)
+		}
+		if s.Since < min(day, y.plan.lasts/60) {
+			continue
+		}
+		m.samples++
+		m.heap += s.Heap
+		m.goroutines += float64(s.Goroutines)
+		m.descriptors += float64(s.Descriptors)
+		m.perURI += s.Store / float64(max(1, s.URIs))
+		m.tables += s.Tables
+	}
+	for i := range y.months {
+		m := &y.months[i]
+		n := float64(max(1, m.samples))
+		m.heap, m.goroutines, m.descriptors = m.heap/n, m.goroutines/n, m.descriptors/n
+		m.perURI, m.tables = m.perURI/n, m.tables/n
+		for _, h := range y.web.hosts {
+			if h.at(time.Duration(i)*y.plan.month+y.plan.month/2) == fine {
+				m.alive++
+			}
+		}
+	}
+}
+
+// live counts the URIs that the web shows at a time.
+func (w *yearWeb) live(t time.Duration) (n int) {
+	for _, h := range w.hosts {
+		if h.at(t) != fine {
+			continue
+		}
+		for _, path := range h.paths(t) {
+			if h.version(path, t) != "" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// column is a column of the table of months.
+type column struct {
+	name string
+	of   func(m monthly) string
+}
+
+func count(name string, of func(m monthly) int) column {
+	return column{name, func(m monthly) string { return fmt.Sprint(of(m)) }}
+}
+
+func number(name string, digits int, of func(m monthly) float64) column {
+	return column{name, func(m monthly) string { return fmt.Sprintf("%.*f", digits, of(m)) }}
+}
+
+// table prints a row for each month.
+func (y *year) table() {
+	columns := []column{
+		count("hosts alive", func(m monthly) int { return m.alive }),
+		count("visits", func(m monthly) int { return m.visits }),
+		count("records", func(m monthly) int { return m.records }),
+		count("versions ended", func(m monthly) int { return m.shown }),
+		count("archived", func(m monthly) int { return m.archived }),
+		count("shown longer than the wait", func(m monthly) int { return m.due }),
+		count("missed", func(m monthly) int { return m.missed }),
+		number("heap MB", 1, func(m monthly) float64 { return m.heap / 1e6 }),
+		number("tables MB", 1, func(m monthly) float64 { return m.tables / 1e6 }),
+		number("descriptors", 1, func(m monthly) float64 { return m.descriptors }),
+		number("goroutines", 1, func(m monthly) float64 { return m.goroutines }),
+		number("store MB", 1, func(m monthly) float64 { return m.store / 1e6 }),
+		count("URIs", func(m monthly) int { return m.uris }),
+		count("live URIs", func(m monthly) int { return m.live }),
+		number("store kB/URI", 1, func(m monthly) float64 { return m.perURI / 1e3 }),
+		number("start s", 2, func(m monthly) float64 { return m.start }),
+		number("crawl.log MB", 1, func(m monthly) float64 { return m.log / 1e6 }),
+		number("archive MB", 1, func(m monthly) float64 { return m.archives / 1e6 }),
+	}
+	names := []string{"month"}
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	fmt.Printf("| %s |\n|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
+	for i, m := range y.months {
+		row := []string{fmt.Sprint(i + 1)}
+		for _, c := range columns {
+			row = append(row, c.of(m))
+		}
+		fmt.Printf("| %s |\n", strings.Join(row, " | "))
+	}
+}
+
+// blockCache is how many bytes of its tables the store keeps in memory. The cache of a small crawl fills all the year.
+const blockCache = 12 << 20
+
+// growing are the measurements that must not grow after the third month.
+var growing = []struct {
+	name, unit string
+	of         func(m monthly) float64
+	share      float64 // growth that is allowed, as a share of the mean of months 4 to 6
+	least      float64 // growth that is allowed anyway
+}{
+	{"memory (live heap)", "MB", func(m monthly) float64 { return (m.heap - min(m.tables, blockCache)) / 1e6 }, 0.10, 1},
+	{"number of descriptors", "", func(m monthly) float64 { return m.descriptors }, 0, 2},
+	{"number of goroutines", "", func(m monthly) float64 { return m.goroutines }, 0, 2},
+	{"store size for each URI", "kB", func(m monthly) float64 { return m.perURI / 1e3 }, 0.10, 0},
+	{"start time (of the processor)", "s", func(m monthly) float64 { return m.start }, 0.15, 0.1},
+}
+
+// judgedFrom is the shortest time in which growth is judged. In a shorter one caches fill all the time.
+const judgedFrom = 120 * day
+
+// growth compares months 4 to 6 with months 10 to 12.
+func (y *year) growth() {
+	if y.ends < y.plan.lasts || y.ends < judgedFrom {
+		y.say("growth is not judged: %s of %s were played, and at least %s are needed", y.ends, y.plan.lasts, judgedFrom)
+		return
+	}
+	mean := func(of func(monthly) float64, from int) (sum float64) {
+		for _, m := range y.months[from : from+3] {
+			sum += of(m) / 3
+		}
+		return sum
+	}
+	for _, g := range growing {
+		early, late := mean(g.of, 3), mean(g.of, 9)
+		allowed := math.Max(g.share*early, g.least)
+		y.verdict(g.name+" does not grow after the third month", late-early <= allowed,
+			"%.2f %s in months 4 to 6, %.2f in months 10 to 12; %.2f more are allowed", early, g.unit, late, allowed)
+	}
+}
+
+// overdue checks that each backlog ends.
+func (y *year) overdue() {
+	never, longest := 0, time.Duration(0)
+	for _, s := range y.samples {
+		longest = max(longest, s.Healthy)
+		for _, n := range s.Never {
+			never++
+			y.fault("at %s the API said: %s", s.At, n)
+		}
+	}
+	y.verdict("overdue ends", never == 0 && longest < time.Hour, "where host and daemon have been well for a while, the "+
+		"longest overdue time at the end of a month is %s; the API said %d times that a backlog never ends", longest, never)
+}
+
+// rates names what grows by design.
+func (y *year) rates() {
+	var last measured
+	for _, s := range y.samples {
+		if s.Month {
+			last = s
+		}
+	}
+	visits, records, versions := 0, 0, 0
+	for _, m := range y.months {
+		visits, records, versions = visits+m.visits, records+m.records, versions+m.archived
+	}
+	v := float64(max(1, visits))
+	y.say("by design grow: the archive, by %.0f B for each visit and %.0f B for each version of the web; crawl.log, by "+
+		"%.0f B for each visit; records, by %.2f for each visit", last.Archive/v, last.Archive/float64(max(1, versions)),
+		last.Log/v, float64(records)/v)
+	for _, kind := range slices.Sorted(maps.Keys(last.Rows)) {
+		if n, bytes := last.Rows["#"+kind], last.Rows[kind]; !strings.HasPrefix(kind, "#") {
+			y.say("rows %-2s of the store: %.0f with %.0f B each, %.4f for each visit, %.4f for each version", kind, n,
+				bytes/max(1, n), n/v, n/float64(max(1, versions)))
+		}
+	}
+	y.say("tables of the store: %.1f MB, with a descriptor for each MB; up to %d MB of them are kept in memory",
+		last.Tables/1e6, blockCache>>20)
+	y.say("URIs in the store: %d, of which the web showed %d at the end; the store forgets none that is gone", last.URIs,
+		y.web.live(last.At))
+}

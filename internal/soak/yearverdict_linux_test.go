@@ -1,0 +1,76 @@
+package soak_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// TestEachVerdictOfAYearCanFail judges an invented year, in which everything is well, and then one thing is not.
+func TestEachVerdictOfAYearCanFail(t *testing.T) {
+	t.Parallel()
+	for fault, spoil := range map[string]func(y *year, visits map[uint64][]stay, kept map[uint64]struct{}){
+		"": func(*year, map[uint64][]stay, map[uint64]struct{}) {},
+		"not so: memory": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+			y.months[11].heap *= 2
+		},
+		"not so: number of descriptors": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+			y.months[10].descriptors += 7
+		},
+		"not so: number of goroutines": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+			y.months[9].goroutines += 7
+		},
+		"not so: store size": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) { y.months[9].perURI *= 2 },
+		"not so: start time": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) { y.months[9].start *= 3 },
+		"not so: overdue ends": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+			y.samples = append(y.samples, measured{Healthy: day})
+		},
+		"at 0s the API said: x: never": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+			y.samples = append(y.samples, measured{Never: []string{"x: never"}})
+		},
+		"it is not archived": func(_ *year, _ map[uint64][]stay, kept map[uint64]struct{}) { clear(kept) },
+		"was never visited":  func(_ *year, visits map[uint64][]stay, _ map[uint64]struct{}) { clear(visits) },
+		"archive: ": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+			y.must(os.WriteFile(y.crawl("warc/b.warc.gz"), []byte("no gzip"), 0o600))
+		},
+	} {
+		y := newYear(t, 1, 2, judgedFrom, t.TempDir())
+		y.quiet = true
+		y.ends = y.plan.lasts
+		visits, kept := y.invent()
+		spoil(y, visits, kept)
+		y.versions(visits, kept)
+		y.growth()
+		y.overdue()
+		if strings.HasPrefix(fault, "archive") {
+			y.verify()
+		}
+		got := strings.Join(y.faults, "\n")
+		if fault == "" && got != "" || !strings.Contains(got, fault) {
+			t.Errorf("the faults are %q, want one with %q", got[:min(len(got), 500)], fault)
+		}
+	}
+}
+
+// invent returns visits and payloads of a perfect crawl, and fills the months with measurements that do not grow.
+func (y *year) invent() (visits map[uint64][]stay, kept map[uint64]struct{}) {
+	y.must(os.MkdirAll(y.crawl("warc"), 0o700))
+	for i := range y.months {
+		y.months[i] = monthly{heap: 2e7, descriptors: 30, goroutines: 40, perURI: 9e3, start: 1}
+	}
+	visits, kept = map[uint64][]stay{}, map[uint64]struct{}{}
+	for _, h := range y.web.hosts {
+		for _, path := range h.paths(y.ends) {
+			name := "http://" + h.name + path
+			for _, c := range h.changes(path, y.ends) {
+				visits[hashOf(name)] = append(visits[hashOf(name)], stay{at: c.from, wait: time.Minute})
+				_, body := h.body(path, c.version)
+				kept[hashOf(name+" "+digest.Of(body).String())] = struct{}{}
+			}
+		}
+	}
+	return visits, kept
+}
