@@ -40,7 +40,7 @@ type Options struct {
 	Config func() Loaded    // the configuration in force
 	Now    func() time.Time // the clock
 
-	Index *index.LiveReader // finds archived captures; nil: there is no live index
+	Index *index.Live // of the archive; nil: it has none
 
 	Labels  map[string]string // of all metrics that are not about the machine; empty: nobody else crawls on this machine
 	Machine string            // names this machine to readers of packages; "" = there is no other

@@ -13,7 +13,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects/noise"
@@ -110,7 +110,7 @@ func printResult(out io.Writer, asJSON bool, result any, format string, args ...
 
 // LookIn opens the folder and calls do. Its error says whether damage was found.
 func (w *Flags) LookIn(
-	cmd *cobra.Command, asJSON bool, do func(l *index.Library, d *Damages) error,
+	cmd *cobra.Command, asJSON bool, do func(l *captures.Library, d *Damages) error,
 ) (err error) {
 	dir, outside, err := w.places()
 	if err != nil {
@@ -118,7 +118,7 @@ func (w *Flags) LookIn(
 	}
 	d, progress := newDamages(cmd.ErrOrStderr(), asJSON), new(warc.Progress)
 	stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
-	l, err := index.OpenLibrary(cmd.Context(), dir, index.Options{Progress: progress, Outside: outside}, d.see)
+	l, err := captures.OpenLibrary(cmd.Context(), dir, captures.Options{Progress: progress, Outside: outside}, d.see)
 	stop()
 	if err != nil {
 		return err
@@ -153,23 +153,23 @@ bring back.
 		Example: "  arcrawl history --warcs warc/ https://www.example.org/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return at.LookIn(cmd, asJSON, func(l *index.Library, d *Damages) error {
-				captures, err := l.History(name(args[0]))
-				if err == nil && len(captures) == 0 {
+			return at.LookIn(cmd, asJSON, func(l *captures.Library, d *Damages) error {
+				found, err := l.History(name(args[0]))
+				if err == nil && len(found) == 0 {
 					err = l.NotFound(name(args[0]))
 				}
 				if err != nil {
 					return err
 				}
-				for _, c := range captures {
+				for _, c := range found {
 					if c.Damage != nil && !c.IsElsewhere() {
 						d.Found++
 					}
 				}
 				if asJSON {
-					return index.WriteJSON(cmd.OutOrStdout(), captures)
+					return captures.WriteJSON(cmd.OutOrStdout(), found)
 				}
-				return index.WriteTable(cmd.OutOrStdout(), captures)
+				return captures.WriteTable(cmd.OutOrStdout(), found)
 			})
 		},
 	}
@@ -197,7 +197,7 @@ checks that the record is whole and matches its digest before it prints anything
   arcrawl cat --warcs warc/ https://www.example.org/@2026-11 > november.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return at.LookIn(cmd, false, func(l *index.Library, _ *Damages) error { return cat(cmd, l, args[0], !raw, head) })
+			return at.LookIn(cmd, false, func(l *captures.Library, _ *Damages) error { return cat(cmd, l, args[0], !raw, head) })
 		},
 	}
 	at.Add(cmd)
@@ -206,7 +206,7 @@ checks that the record is whole and matches its digest before it prints anything
 	return cmd
 }
 
-func cat(cmd *cobra.Command, l *index.Library, arg string, decode, head bool) error {
+func cat(cmd *cobra.Command, l *captures.Library, arg string, decode, head bool) error {
 	c, err := choose(l, versionOf(arg), cmd.ErrOrStderr())
 	if err != nil {
 		return err
@@ -225,15 +225,15 @@ func cat(cmd *cobra.Command, l *index.Library, arg string, decode, head bool) er
 }
 
 // choose returns the capture that URI@DATE names.
-func choose(l *index.Library, v index.Version, errs io.Writer) (index.Capture, error) {
-	captures, err := l.History(v.URI)
+func choose(l *captures.Library, v captures.Version, errs io.Writer) (captures.Capture, error) {
+	found, err := l.History(v.URI)
 	if err != nil {
-		return index.Capture{}, err
+		return captures.Capture{}, err
 	}
-	if len(captures) == 0 {
-		return index.Capture{}, l.NotFound(v.URI)
+	if len(found) == 0 {
+		return captures.Capture{}, l.NotFound(v.URI)
 	}
-	c, exact, err := v.Choose(captures)
+	c, exact, err := v.Choose(found)
 	if err == nil && c.Damage != nil {
 		err = fmt.Errorf("cannot read the capture of %s from %s; choose another one by its date: %w", v.URI, c.Date.Format(time.RFC3339), c.Damage)
 	}
@@ -243,8 +243,8 @@ func choose(l *index.Library, v index.Version, errs io.Writer) (index.Capture, e
 	return c, err
 }
 
-func versionOf(arg string) index.Version {
-	v := index.ParseVersion(arg)
+func versionOf(arg string) captures.Version {
+	v := captures.ParseVersion(arg)
 	v.URI = name(v.URI)
 	return v
 }
@@ -283,12 +283,12 @@ is what would still count as a change.
 				}
 				d.scrub = append(d.scrub, rule)
 			}
-			versions := [2]index.Version{versionOf(args[0])}
+			versions := [2]captures.Version{versionOf(args[0])}
 			if strings.HasPrefix(args[1], "@") {
 				args[1] = versions[0].URI + args[1]
 			}
 			versions[1] = versionOf(args[1])
-			return d.at.LookIn(cmd, false, func(l *index.Library, _ *Damages) error { return d.run(cmd, l, versions) })
+			return d.at.LookIn(cmd, false, func(l *captures.Library, _ *Damages) error { return d.run(cmd, l, versions) })
 		},
 	}
 	d.at.Add(cmd)
@@ -297,21 +297,21 @@ is what would still count as a change.
 	return cmd
 }
 
-func (d comparing) run(cmd *cobra.Command, l *index.Library, versions [2]index.Version) error {
+func (d comparing) run(cmd *cobra.Command, l *captures.Library, versions [2]captures.Version) error {
 	var labels, texts [2]string
-	var captures [2]index.Capture
+	var found [2]captures.Capture
 	for i, v := range versions {
 		c, err := choose(l, v, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
-		captures[i], labels[i] = c, c.URL+"@"+c.Date.Format(index.ShownDate)
+		found[i], labels[i] = c, c.URL+"@"+c.Date.Format(captures.ShownDate)
 	}
-	if a, b := captures[0], captures[1]; a.Filename == b.Filename && a.Offset == b.Offset {
+	if a, b := found[0], found[1]; a.Filename == b.Filename && a.Offset == b.Offset {
 		_, err := fmt.Fprintf(cmd.ErrOrStderr(), "both arguments name the same capture, %s; arcrawl history lists the dates of others\n", labels[0])
 		return err
 	}
-	for i, c := range captures {
+	for i, c := range found {
 		var err error
 		if texts[i], err = d.text(cmd, l, c); err != nil {
 			return fmt.Errorf("%s: %w", labels[i], err)
@@ -322,7 +322,7 @@ func (d comparing) run(cmd *cobra.Command, l *index.Library, versions [2]index.V
 }
 
 // text returns the text of a capture, scrubbed as the flags say.
-func (d comparing) text(cmd *cobra.Command, l *index.Library, c index.Capture) (string, error) {
+func (d comparing) text(cmd *cobra.Command, l *captures.Library, c captures.Capture) (string, error) {
 	var scrub func(content []byte, mime string) []byte
 	if d.hostRules {
 		conf, u, err := ConfigAndURI(cmd.ErrOrStderr(), d.at.Config, c.URL)

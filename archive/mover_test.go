@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -260,7 +261,7 @@ func TestMovedFilesAreFound(t *testing.T) {
 	if n, err := fixity.Check(t.Context(), lib.Dir, fixity.CheckOptions{}, none); err != nil || n != 3 {
 		t.Errorf("%d files agree with the manifest, %v", n, err)
 	}
-	l, err := index.OpenLibrary(t.Context(), lib.Dir, index.Options{}, none)
+	l, err := captures.OpenLibrary(t.Context(), lib.Dir, captures.Options{}, none)
 	archivetest.Must(t, err)
 	defer l.Close()
 	for _, page := range []string{"one", "two", "three"} {

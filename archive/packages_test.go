@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/rewrite"
@@ -212,7 +213,7 @@ func TestDependenciesLeadIntoPackages(t *testing.T) {
 func TestHistoryReadsPackages(t *testing.T) {
 	t.Parallel()
 	dir, pack, packed, names := imports(t)
-	for name, o := range map[string]index.Options{
+	for name, o := range map[string]captures.Options{
 		"outside the folder": {Outside: []string{pack}},
 		"in the folder":      {},
 		"in both":            {Outside: []string{pack}},
@@ -224,7 +225,7 @@ func TestHistoryReadsPackages(t *testing.T) {
 			if name != "outside the folder" {
 				archivetest.Must(t, os.WriteFile(filepath.Join(folder, "old.wacz"), []byte(archivetest.Read(t, pack)), 0o644))
 			}
-			l, err := index.OpenLibrary(t.Context(), folder, o, noFinding)
+			l, err := captures.OpenLibrary(t.Context(), folder, o, noFinding)
 			archivetest.Must(t, err)
 			captures, err := l.History("http://www.a.example/")
 			archivetest.Must(t, err)
@@ -379,7 +380,7 @@ func TestARevisitOfBrowsertrixLeadsIntoItsPackage(t *testing.T) {
 		t.Errorf("with the package, the dependencies are %+v", d)
 	}
 
-	l, err := index.OpenLibrary(t.Context(), dir, index.Options{Outside: []string{pack}}, noFinding)
+	l, err := captures.OpenLibrary(t.Context(), dir, captures.Options{Outside: []string{pack}}, noFinding)
 	archivetest.Must(t, err)
 	captures, err := l.History(trixTarget)
 	archivetest.Must(t, err)
@@ -479,7 +480,7 @@ func TestARevisitThatNamesNothingFindsItsOriginalByPayload(t *testing.T) {
 			_, err := index.WriteFile(t.Context(), []string{dir}, index.Options{}, to, nil)
 			archivetest.Must(t, err)
 		}
-		l, err := index.OpenLibrary(t.Context(), dir, index.Options{}, none)
+		l, err := captures.OpenLibrary(t.Context(), dir, captures.Options{}, none)
 		archivetest.Must(t, err)
 		checkBare(t, l)
 		archivetest.Must(t, l.Close())
@@ -501,7 +502,7 @@ func TestARevisitThatNamesNothingFindsItsOriginalByPayload(t *testing.T) {
 }
 
 // checkBare compares what the library shows for revisits that name nothing.
-func checkBare(t *testing.T, l *index.Library) {
+func checkBare(t *testing.T, l *captures.Library) {
 	t.Helper()
 	captures, err := l.History("http://a.example/")
 	archivetest.Must(t, err)
@@ -616,7 +617,7 @@ func TestARevisitWithoutRecordIDFindsItsVersionWithinASecond(t *testing.T) {
 				t.Errorf("the survey has the original %d, want 1", o)
 			}
 
-			l, err := index.OpenLibrary(t.Context(), filepath.Dir(file), index.Options{}, none)
+			l, err := captures.OpenLibrary(t.Context(), filepath.Dir(file), captures.Options{}, none)
 			archivetest.Must(t, err)
 			captures, err := l.History(target)
 			archivetest.Must(t, err)

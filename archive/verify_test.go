@@ -17,7 +17,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -579,9 +579,9 @@ func TestFilesOfOtherProgramsAreReadWhole(t *testing.T) {
 
 // playsAll reads the payload of each capture of the site, and compares it with the digest of its record. It returns how
 // many it compared, and how many of the digests are of the body with its chunks.
-func playsAll(t *testing.T, dir string) (captures, framed int) {
+func playsAll(t *testing.T, dir string) (played, framed int) {
 	t.Helper()
-	l, err := index.OpenLibrary(t.Context(), dir, index.Options{}, noFinding)
+	l, err := captures.OpenLibrary(t.Context(), dir, captures.Options{}, noFinding)
 	archivetest.Must(t, err)
 	defer l.Close() //nolint:errcheck // nothing was written
 	files, faults := warc.Files([]string{dir})
@@ -612,7 +612,7 @@ func playsAll(t *testing.T, dir string) (captures, framed int) {
 			body, err := io.ReadAll(p)
 			archivetest.Must(t, err)
 			archivetest.Must(t, p.Close())
-			captures++
+			played++
 			switch sum := digest.Of(body).String(); {
 			case "sha1:"+strings.TrimPrefix(c.Digest, "sha1:") == sum:
 			case strings.HasSuffix(u, "/pieces"):
@@ -622,7 +622,7 @@ func playsAll(t *testing.T, dir string) (captures, framed int) {
 			}
 		}
 	}
-	return captures, framed
+	return played, framed
 }
 
 // importedFrom returns how many payloads of a folder can be the origins of revisits.

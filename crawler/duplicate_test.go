@@ -2,7 +2,6 @@ package crawler_test
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -140,14 +138,15 @@ func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 		old.State = dedup.Removed
 		must(t, parts.Dedup.Store(old))
 		shut()
-		library, err := index.OpenLibrary(t.Context(), w.path("warc"), index.Options{}, func(f warc.Finding) error { return &f })
-		must(t, err)
-		captures, err := library.History("http://site.example/")
-		must(t, errors.Join(err, library.Close()))
-		for _, c := range captures {
-			if c.RefersTo.Container != "old.wacz" {
-				t.Errorf("the revisit of %s names the package %q", c.Date, c.RefersTo.Container)
-			}
+		files, _ := warc.Files([]string{w.path("warc")})
+		for _, f := range files {
+			must(t, warc.EachRecord(t.Context(), f, nil, warc.NewFindings(f), func(rec *warc.Record) error {
+				h := rec.Header
+				if at := h.Get("WARC-Refers-To-Container"); h.Type() == "revisit" && h.Target() == "http://site.example/" && at != "file://old.wacz" {
+					t.Errorf("the revisit of %s names the package %q", h.Date(), at)
+				}
+				return rec.Close()
+			}))
 		}
 		before := len(w.visits(".example/"))
 		for n, r := range w.visits(".example/") {

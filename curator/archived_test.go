@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
@@ -15,7 +16,7 @@ import (
 type archived struct {
 	*archivetest.Archive
 	live   *index.Live
-	reader *index.LiveReader
+	reader *captures.LiveReader
 }
 
 func newArchived(t *testing.T) *archived {
@@ -23,7 +24,7 @@ func newArchived(t *testing.T) *archived {
 	a := archivetest.New(t)
 	live, err := index.OpenLive(t.Context(), a.Dir, nil, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
-	reader := index.NewLiveReader(live)
+	reader := captures.NewLiveReader(live)
 	t.Cleanup(func() { _, _ = reader.Close(), live.Close() })
 	return &archived{a, live, reader}
 }

@@ -31,7 +31,7 @@ var hostileTitle = "<script>document.title='taken'</script>\u202Eevil\u2066 " + 
 
 // hostileVersions archives versions of the front page of news.example: two pages with hostile titles and text, a
 // revisit, and two pictures. It returns what finds them.
-func hostileVersions(t *testing.T) (*index.LiveReader, []string) {
+func hostileVersions(t *testing.T) (*index.Live, []string) {
 	t.Helper()
 	a := newArchived(t)
 	var stamps []string
@@ -46,7 +46,7 @@ func hostileVersions(t *testing.T) (*index.LiveReader, []string) {
 	first := add(a.Page("http://news.example/", head, text("one")), "text/html")
 	add(a.Page("http://news.example/", head, text("two")), "text/html")
 	add(a.Revisit("http://news.example/", head, first), index.RevisitMIME)
-	return a.reader, stamps
+	return a.live, stamps
 }
 
 // everyPage crawls a day of news with hostile titles and returns the answers of the API for every page, and the

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -96,10 +97,10 @@ func (c *curation) findCapture(
 	ctx context.Context, u uri.URI, since time.Time, embeds bool, row *api.CaptureRow,
 ) (err error) {
 	if c.catalog.Archive == nil {
-		row.Why = index.NoIndex
+		row.Why = captures.NoIndex
 		return nil
 	}
-	return c.catalog.Archive.Lookup(u, c.o.Now(), func(l *index.Library, all []index.Entry) error {
+	return c.catalog.Archive.Lookup(u, c.o.Now(), func(l *captures.Library, all []index.Entry) error {
 		if len(all) == 0 {
 			return nil
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -124,7 +125,7 @@ func (t tooLarge) Error() string {
 
 // gathering collects the captures of a choice.
 type gathering struct {
-	l      *index.Library
+	l      *captures.Library
 	choice choice
 	hosts  func(uri.Host) bool // whether the choice of a period has a host
 	all    func() []uri.Host   // returns the hosts of the crawl; nil = the index has others too
@@ -263,7 +264,7 @@ func (g *gathering) embeds(ctx context.Context, e index.Entry) (found []uri.URI)
 }
 
 // embedsOf returns the URIs that the page of a capture embeds. One that cannot be read has none: its version shows why.
-func embedsOf(ctx context.Context, l *index.Library, e index.Entry, page uri.URI) (embeds []uri.URI, err error) {
+func embedsOf(ctx context.Context, l *captures.Library, e index.Entry, page uri.URI) (embeds []uri.URI, err error) {
 	content, mime, err := compare.ReadContent(ctx, l, e)
 	if err != nil {
 		return nil, ctx.Err()

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -76,7 +76,7 @@ func (s *packStore) finish(p *orderedPackage, err error) {
 
 // sentence says for people why there is no package.
 func sentence(err error) string {
-	_, gone := index.GoneFile(err)
+	_, gone := captures.GoneFile(err)
 	var large tooLarge
 	var lacks lacksFiles
 	switch {
@@ -87,7 +87,7 @@ func sentence(err error) string {
 	case errors.Is(err, warc.ErrNotFound):
 		return "The archive has no capture of this choice that can be read."
 	case gone, errors.Is(err, warc.ErrDamaged):
-		return index.Sentence(err)
+		return captures.Sentence(err)
 	}
 	return "The package could not be made: " + err.Error()
 }

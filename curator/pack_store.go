@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -45,7 +45,7 @@ var errBusy = fmt.Errorf("%d packages wait already; try again when one is done",
 // packOptions say how packages are made.
 type packOptions struct {
 	Dir      string // folder of the state; "" makes no packages
-	Archive  *index.LiveReader
+	Archive  *captures.LiveReader
 	Config   func() *config.Config
 	Hosts    func() []uri.Host     // of the crawl
 	Free     func() (int64, error) // bytes of the disk
@@ -102,7 +102,7 @@ func packageLink(name string) string { return api.Base + "/packages/" + url.Path
 func (s *packStore) List() api.Packages {
 	out := api.Packages{Packages: []api.Package{}}
 	if s.o.Archive == nil {
-		out.Problem = index.NoIndex
+		out.Problem = captures.NoIndex
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *packStore) Order(o PackOrder) (api.Package, error) {
 	case err != nil:
 		return api.Package{}, err
 	case s.o.Archive == nil:
-		return api.Package{}, fmt.Errorf("%s", index.NoIndex)
+		return api.Package{}, fmt.Errorf("%s", captures.NoIndex)
 	case s.o.Dir == "":
 		return api.Package{}, errors.New("this daemon has no folder for packages")
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -78,7 +79,7 @@ func (l *library) captures(p api.Package) (all []string) {
 	}
 	folder := l.T.TempDir()
 	archivetest.Must(l.T, os.Link(file, filepath.Join(folder, p.Name)))
-	in, err := index.OpenLibrary(l.T.Context(), folder, index.Options{}, complain)
+	in, err := captures.OpenLibrary(l.T.Context(), folder, captures.Options{}, complain)
 	archivetest.Must(l.T, err)
 	defer in.Close() //nolint:errcheck // nothing was written
 	archivetest.Must(l.T, in.EachBelow([]string{"example,"}, func(e index.Entry) error {

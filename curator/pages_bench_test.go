@@ -92,7 +92,7 @@ func cpuTime(b *testing.B) time.Duration {
 }
 
 // benchIndex writes the sorted index of an archive, and lines of a WARC file that is still open.
-func benchIndex(b *testing.B, pages int) *index.LiveReader {
+func benchIndex(b *testing.B, pages int) *index.Live {
 	b.Helper()
 	dir := b.TempDir()
 	live, err := index.OpenLive(b.Context(), dir, nil, func(warc.Finding) error { return nil })
@@ -134,9 +134,8 @@ func benchIndex(b *testing.B, pages int) *index.LiveReader {
 			b.Fatal(err)
 		}
 	}
-	reader := index.NewLiveReader(live)
-	b.Cleanup(func() { _, _, _ = reader.Close(), live.Close(), file.Close() })
-	return reader
+	b.Cleanup(func() { _, _ = live.Close(), file.Close() })
+	return live
 }
 
 // benchState fills the store and the list of captures.

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
@@ -57,7 +58,7 @@ func (v *view) Opens(address string) (embedded, ok bool) {
 }
 
 // Learn adds what a capture that is being shown embeds.
-func (v *view) Learn(ctx context.Context, l *index.Library, e index.Entry) {
+func (v *view) Learn(ctx context.Context, l *captures.Library, e index.Entry) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	id := e.URL + " " + e.Timestamp
@@ -89,7 +90,7 @@ func (v *view) Learn(ctx context.Context, l *index.Library, e index.Entry) {
 
 // shownBy returns the embeds of a capture, the target of its redirect, and the addresses in its scripts. A capture that
 // cannot be read has none.
-func shownBy(ctx context.Context, l *index.Library, e index.Entry) []discover.Link {
+func shownBy(ctx context.Context, l *captures.Library, e index.Entry) []discover.Link {
 	u, err := uri.Parse(e.URL)
 	if err != nil {
 		return nil

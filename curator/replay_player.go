@@ -11,7 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -28,7 +28,7 @@ const maxAnswers = 16
 
 // playerOptions say what a player serves.
 type playerOptions struct {
-	Archive *index.LiveReader
+	Archive *captures.LiveReader
 	Engine  string                // folder of the engine
 	Tickets *tickets              // that are accepted
 	Config  func() *config.Config // in force; nil: pages show captures of all series and sites
@@ -44,8 +44,8 @@ type playerOptions struct {
 // dashboard opens /open/TICKET/TIMESTAMP/URI there. That page starts a service worker, player/sw.js, which loads the
 // engine of ReplayWeb.page (wabac.js). The engine rewrites pages in the browser and asks /raw/TICKET/URI for each of
 // their files. The player answers with the payload of the capture that is nearest in time to the page, which it takes
-// from an [index.LiveReader]: also from WARC files that are still open, and with revisits resolved. It answers for the
-// page of the ticket, and for what that page shows, see [view].
+// from a [captures.LiveReader]: also from WARC files that are still open, and with revisits resolved. It answers for
+// the page of the ticket, and for what that page shows, see [view].
 //
 // The engine is licensed under the AGPL. It is no part of this program: a package of its own has it, and the player
 // serves it from a folder.

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
@@ -83,12 +84,12 @@ func (p *player) missing(to http.ResponseWriter, address string, err error) {
 	to.WriteHeader(http.StatusNotFound)
 	_, _ = fmt.Fprintf(to, `<!doctype html><html lang="en"><meta charset="utf-8"><title>Not shown</title>`+
 		`<body style="font:16px/1.5 system-ui,sans-serif;margin:2rem"><h1>This version cannot be shown</h1><p>%s</p><p style="overflow-wrap:anywhere">%s</p>`,
-		html.EscapeString(index.Sentence(err)), html.EscapeString(address))
+		html.EscapeString(captures.Sentence(err)), html.EscapeString(address))
 }
 
 // answer writes the response of a capture that a view opens. It returns an error only if nothing was written.
 func (p *player) answer(
-	to http.ResponseWriter, from *http.Request, l *index.Library, v *view, address string,
+	to http.ResponseWriter, from *http.Request, l *captures.Library, v *view, address string,
 ) error {
 	h := to.Header()
 	destination := strings.TrimPrefix(from.Header.Get(destinationHeader), "none")
@@ -166,7 +167,7 @@ type shown struct {
 }
 
 // permits returns an error if the page of a view may not show a capture.
-func (p *player) permits(l *index.Library, v *view, e index.Entry) error {
+func (p *player) permits(l *captures.Library, v *view, e index.Entry) error {
 	if p.o.Config == nil {
 		return nil
 	}
@@ -179,10 +180,10 @@ func (p *player) permits(l *index.Library, v *view, e index.Entry) error {
 
 // openCapture opens the payload of a capture.
 func openCapture(
-	ctx context.Context, l *index.Library, e index.Entry,
-) (index.Capture, shown, *index.Payload, error) {
-	none := func(err error) (index.Capture, shown, *index.Payload, error) {
-		return index.Capture{}, shown{}, nil, err
+	ctx context.Context, l *captures.Library, e index.Entry,
+) (captures.Capture, shown, *captures.Payload, error) {
+	none := func(err error) (captures.Capture, shown, *captures.Payload, error) {
+		return captures.Capture{}, shown{}, nil, err
 	}
 	c, fields, err := l.At(e.URL, e.Filename, e.Offset)
 	if err != nil {

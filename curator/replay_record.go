@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -26,13 +27,13 @@ const maxShown = 64 << 10
 func (c *catalog) Record(ctx context.Context, u uri.URI, at string, now time.Time) (out Record, err error) {
 	out = Record{URI: u.String(), Parts: []RecordPart{}}
 	if c.Archive == nil {
-		out.Problem = index.NoIndex
+		out.Problem = captures.NoIndex
 		return out, nil
 	}
-	err = c.nearest(u, at, now, func(l *index.Library, e index.Entry) (err error) {
+	err = c.nearest(u, at, now, func(l *captures.Library, e index.Entry) (err error) {
 		out.URI, out.Version = e.URL, versionOf(e, false)
 		if out.Parts, err = recordParts(l, e); err != nil {
-			out.Problem = index.Sentence(err)
+			out.Problem = captures.Sentence(err)
 			return nil
 		}
 		if !slices.ContainsFunc(out.Parts, func(p RecordPart) bool { return p.Type == "request" }) {
@@ -43,7 +44,7 @@ func (c *catalog) Record(ctx context.Context, u uri.URI, at string, now time.Tim
 			out.Original, err = recordParts(l, original)
 		}
 		if err != nil {
-			out.Notes = append(out.Notes, "The record with the payload cannot be read. "+index.Sentence(err))
+			out.Notes = append(out.Notes, "The record with the payload cannot be read. "+captures.Sentence(err))
 		}
 		return ctx.Err()
 	})
@@ -51,7 +52,7 @@ func (c *catalog) Record(ctx context.Context, u uri.URI, at string, now time.Tim
 }
 
 // recordParts returns the record of an entry and the records that belong to it.
-func recordParts(l *index.Library, e index.Entry) ([]RecordPart, error) {
+func recordParts(l *captures.Library, e index.Entry) ([]RecordPart, error) {
 	out := []RecordPart{}
 	err := l.Group(e, func(_ *warc.Reader, rec *warc.Record) error {
 		p, err := partOf(rec)

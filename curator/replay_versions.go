@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -26,7 +27,7 @@ const maxListed = 1000
 
 // catalog answers questions about versions. Its methods are safe for concurrent use.
 type catalog struct {
-	Archive *index.LiveReader // nil: there is no live index
+	Archive *captures.LiveReader // nil: there is no live index
 	Tickets *tickets
 	Site    playerAddress
 }
@@ -35,10 +36,10 @@ type catalog struct {
 func (c *catalog) List(u uri.URI, now time.Time) (Versions, error) {
 	out := Versions{URI: u.String(), Versions: []Version{}}
 	if c.Archive == nil {
-		out.Problem = index.NoIndex
+		out.Problem = captures.NoIndex
 		return out, nil
 	}
-	err := c.Archive.With(now, func(l *index.Library) error {
+	err := c.Archive.With(now, func(l *captures.Library) error {
 		newest, count, err := l.Newest(u.String(), maxListed+1)
 		if out.Count = count; err != nil {
 			return err
@@ -89,8 +90,8 @@ func compareLink(before, after index.Entry) string {
 }
 
 // nearest does something with the capture of a URI that is nearest to a timestamp.
-func (c *catalog) nearest(u uri.URI, at string, now time.Time, do func(*index.Library, index.Entry) error) error {
-	return c.Archive.With(now, func(l *index.Library) error {
+func (c *catalog) nearest(u uri.URI, at string, now time.Time, do func(*captures.Library, index.Entry) error) error {
+	return c.Archive.With(now, func(l *captures.Library) error {
 		e, err := l.NearestTo(u.String(), at)
 		if err != nil {
 			return err
@@ -104,10 +105,10 @@ func (c *catalog) nearest(u uri.URI, at string, now time.Time, do func(*index.Li
 func (c *catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (View, error) {
 	out := View{URI: u.String()}
 	if c.Archive == nil {
-		out.Problem = index.NoIndex
+		out.Problem = captures.NoIndex
 		return out, nil
 	}
-	err := c.nearest(u, at, now, func(l *index.Library, e index.Entry) error {
+	err := c.nearest(u, at, now, func(l *captures.Library, e index.Entry) error {
 		p, err := l.PlaceOf(e)
 		if err != nil {
 			return err
@@ -115,7 +116,7 @@ func (c *catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (Vi
 		out.URI, out.Number, out.Count = e.URL, p.Number, p.Count // the URI may be another one with the same key
 		out.Version, out.Earlier, out.Later = versionAfter(p.Before, e), p.Before.Timestamp, p.After.Timestamp
 		if _, err := l.Playable(r.Context(), e); err != nil {
-			out.Problem = index.Sentence(err)
+			out.Problem = captures.Sentence(err)
 		}
 		return nil
 	})
@@ -151,10 +152,10 @@ func (c *catalog) Compare(
 		return out, err
 	}
 	if c.Archive == nil {
-		none := compare.Comparison{What: what, Rows: []compare.CompareRow{}, Problem: index.NoIndex}
+		none := compare.Comparison{What: what, Rows: []compare.CompareRow{}, Problem: captures.NoIndex}
 		return Comparison{URI: u.String(), Comparison: none}, nil
 	}
-	err = c.Archive.With(now, func(l *index.Library) error {
+	err = c.Archive.With(now, func(l *captures.Library) error {
 		right, err := l.NearestTo(u.String(), after)
 		if err != nil {
 			return err
@@ -189,7 +190,7 @@ func (c *catalog) Picture(
 	if c.Archive == nil {
 		return nil, "", compare.ErrNoPicture
 	}
-	err = c.nearest(u, at, now, func(l *index.Library, e index.Entry) (err error) {
+	err = c.nearest(u, at, now, func(l *captures.Library, e index.Entry) (err error) {
 		content, mime, err = compare.ReadPicture(ctx, l, e)
 		return err
 	})

@@ -26,7 +26,7 @@ func (v *viewer) wing() daemon.Wing {
 func (v *viewer) open(d *daemon.Daemon) error {
 	c := d.Live().Current().Admin
 	v.catalog = catalog{
-		Archive: d.Archived(), Tickets: newTickets(),
+		Archive: openReader(d.Archived()), Tickets: newTickets(),
 		Site: playerAddress{URL: c.ReplayURL, TLS: c.Remote == config.RemoteTLS, Engine: c.ReplayAssets},
 	}
 	if v.catalog.Archive == nil || c.ReplayListen == "" {

@@ -43,7 +43,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: d.o.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
-		Extensions: d.extensions(), Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored, Index: d.index.reader,
+		Extensions: d.extensions(), Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored, Index: d.index.live,
 		Refused: d.refusals().Counts,
 	})
 	if err != nil {

@@ -22,7 +22,6 @@ const mergeEvery = time.Minute
 // liveIndex keeps an index of the archive while it is written. Without index.live it does nothing.
 type liveIndex struct {
 	live    *index.Live
-	reader  *index.LiveReader // for those who look captures up
 	keepers []keeperOf
 	stop    func() // ends the merging
 }
@@ -44,7 +43,7 @@ func openLiveIndex(c *config.Config, keepers []keeperOf, log zerolog.Logger) (*l
 		return nil, err
 	}
 	live.BeforeMerge(func() error { return each(keepers, Keeper.Sync) })
-	return &liveIndex{live, index.NewLiveReader(live), keepers, keepMerging(live, log)}, nil
+	return &liveIndex{live, keepers, keepMerging(live, log)}, nil
 }
 
 // each calls a function with each keeper, and returns all errors.
@@ -71,7 +70,7 @@ func (x *liveIndex) close() error {
 		return nil
 	}
 	x.stop()
-	return errors.Join(x.reader.Close(), x.live.Close())
+	return x.live.Close()
 }
 
 // keepMerging merges the live index from time to time until stop is called.

@@ -108,8 +108,8 @@ func (d *Daemon) Crawler() *crawler.Crawler { return d.crawler }
 // Window returns what shows and steers the crawl. It is nil before the API is open.
 func (d *Daemon) Window() *admin.Window { return d.window }
 
-// Archived finds captures in the archive. It is nil if the archive has no live index.
-func (d *Daemon) Archived() *index.LiveReader { return d.index.reader }
+// Archived is the live index of the archive, with which captures are found. It is nil if the archive has none.
+func (d *Daemon) Archived() *index.Live { return d.index.live }
 
 // Now returns the time of day by the daemon's clock.
 func (d *Daemon) Now() time.Time { return d.o.Now() }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive"
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -63,16 +63,16 @@ from each version to the next. It applies the rules whatever change.mode says, s
 func storedVersions(
 	cmd *cobra.Command, at *archive.Flags, u uri.URI, limit int, use func([]aspect.Version) error,
 ) error {
-	return at.LookIn(cmd, false, func(l *index.Library, d *archive.Damages) error {
-		captures, err := l.History(u.String())
-		if err == nil && len(captures) == 0 {
+	return at.LookIn(cmd, false, func(l *captures.Library, d *archive.Damages) error {
+		found, err := l.History(u.String())
+		if err == nil && len(found) == 0 {
 			err = l.NotFound(u.String())
 		}
 		if err != nil {
 			return err
 		}
-		newest := captures[max(0, len(captures)-limit):]
-		return use(readAll(cmd.Context(), l, newest, func(c index.Capture, err error) {
+		newest := found[max(0, len(found)-limit):]
+		return use(readAll(cmd.Context(), l, newest, func(c captures.Capture, err error) {
 			d.Found++
 			fmt.Fprintf(cmd.ErrOrStderr(), "skipped the version of %s: %v\n", c.Date.Format(time.DateTime), err)
 		}))

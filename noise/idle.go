@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
@@ -46,7 +46,7 @@ func idleRules(ctx context.Context, c *config.Config, now time.Time) []config.Fa
 	if len(hosts) == 0 {
 		return nil
 	}
-	l, err := index.OpenLibrary(ctx, c.Storage.WARC, index.Options{}, func(warc.Finding) error { return nil })
+	l, err := captures.OpenLibrary(ctx, c.Storage.WARC, captures.Options{}, func(warc.Finding) error { return nil })
 	if err != nil {
 		return nil
 	}
@@ -83,16 +83,16 @@ func scrubbedSeeds(c *config.Config, now time.Time) [][]uri.URI {
 
 // idleOnHost returns the warnings for the rules of the host of seeds.
 func idleOnHost(
-	ctx context.Context, c *config.Config, l *index.Library, seeds []uri.URI, now time.Time,
+	ctx context.Context, c *config.Config, l *captures.Library, seeds []uri.URI, now time.Time,
 ) []config.Fault {
 	var versions []aspect.Version
 	for _, u := range seeds {
-		captures, err := l.History(u.String())
+		found, err := l.History(u.String())
 		if err != nil {
 			return nil
 		}
-		newest := captures[max(0, len(captures)-idleVersions):]
-		versions = append(versions, readAll(ctx, l, newest, func(index.Capture, error) {})...)
+		newest := found[max(0, len(found)-idleVersions):]
+		versions = append(versions, readAll(ctx, l, newest, func(captures.Capture, error) {})...)
 	}
 	if len(versions) == 0 || ctx.Err() != nil {
 		return nil

@@ -6,21 +6,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/compare"
-	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // archived archives versions of a page and returns the library and the captures.
-func archived(t *testing.T, pages ...string) (*index.Library, []index.Entry) {
+func archived(t *testing.T, pages ...string) (*captures.Library, []captures.Entry) {
 	t.Helper()
 	a := archivetest.New(t)
 	for _, p := range pages {
 		a.Page("http://a.example/", archivetest.HTMLHead, p)
 	}
-	l, err := index.OpenLibrary(t.Context(), a.Dir, index.Options{}, func(warc.Finding) error { return nil })
+	l, err := captures.OpenLibrary(t.Context(), a.Dir, captures.Options{}, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	all, err := l.Lookup("http://a.example/", nil)
@@ -90,7 +90,7 @@ func TestSuggestFindsRulesForAPage(t *testing.T) {
 			a.Now = a.Now.Add(10*time.Second - time.Hour)
 		}
 	}
-	l, err := index.OpenLibrary(t.Context(), a.Dir, index.Options{}, func(warc.Finding) error { return nil })
+	l, err := captures.OpenLibrary(t.Context(), a.Dir, captures.Options{}, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	all, err := l.Lookup("http://a.example/", nil)
@@ -120,7 +120,7 @@ func TestSuggestFindsRulesForAPage(t *testing.T) {
 		t.Errorf("of a slow search: %+v, %v", out, err)
 	}
 	for _, c := range []struct {
-		captures []index.Entry
+		captures []captures.Entry
 		spec     digest.Spec
 	}{{all, with(digest.Spec{}, got.Rules)}, {all[:1], digest.Spec{}}, {nil, digest.Spec{}}} {
 		none, err := suggest(t.Context(), l, c.captures, c.spec, t.Context().Err)

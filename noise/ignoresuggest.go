@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/compare"
-	"github.com/arcrawl/arcrawl/archive/index"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/noise/infer"
@@ -22,27 +22,27 @@ const (
 
 // suggest returns rules that silence a page which differs at each fetch, from its newest versions.
 func (w work) suggest(ctx context.Context, u uri.URI) (out IgnoreProposal, err error) {
-	out = IgnoreProposal{Rules: []ScrubRule{}, Problem: index.NoIndex}
+	out = IgnoreProposal{Rules: []ScrubRule{}, Problem: captures.NoIndex}
 	if w.archive == nil {
 		return out, nil
 	}
 	w.reading.Lock()
 	defer w.reading.Unlock()
 	spec := w.inForce(u)
-	err = w.archive.Lookup(u, w.now, func(l *index.Library, all []index.Entry) error {
+	err = w.archive.Lookup(u, w.now, func(l *captures.Library, all []captures.Entry) error {
 		out, err = suggest(ctx, l, all, spec, w.ended(ctx))
 		return err
 	})
 	return out, err
 }
 
-// suggest returns rules that silence a page, without those in force, which spec has. captures has its captures, oldest
+// suggest returns rules that silence a page, without those in force, which spec has. all has its captures, oldest
 // first. Versions that cannot be read are skipped. The search ends with the error of ended.
 func suggest(
-	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec, ended func() error,
+	ctx context.Context, l *captures.Library, all []captures.Entry, spec digest.Spec, ended func() error,
 ) (IgnoreProposal, error) {
-	captures = slices.DeleteFunc(slices.Clone(captures), func(e index.Entry) bool { return e.Status != "200" })
-	read := newest(ctx, l, captures[max(0, len(captures)-maxCompared):], maxBytes)
+	all = slices.DeleteFunc(slices.Clone(all), func(e captures.Entry) bool { return e.Status != "200" })
+	read := newest(ctx, l, all[max(0, len(all)-maxCompared):], maxBytes)
 	if ctx.Err() != nil {
 		return IgnoreProposal{}, context.Cause(ctx)
 	}
@@ -71,11 +71,11 @@ func suggest(
 	return out, nil
 }
 
-// newest returns the versions of captures that can be read, oldest first. It leaves out older versions if all together
+// newest returns the versions of a page that can be read, oldest first. It leaves out older versions if all together
 // have more than most bytes, except the newest two.
-func newest(ctx context.Context, l *index.Library, captures []index.Entry, most int) (read []aspect.Version) {
+func newest(ctx context.Context, l *captures.Library, found []captures.Entry, most int) (read []aspect.Version) {
 	size := 0
-	for _, e := range slices.Backward(captures) {
+	for _, e := range slices.Backward(found) {
 		content, mime, err := compare.ReadContent(ctx, l, e)
 		if ctx.Err() != nil {
 			break

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/compare"
-	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/digest"
 )
 
@@ -17,10 +17,10 @@ const (
 	maxSample   = 200 // bytes
 )
 
-// preview adds to a preview what rules would have hidden in the newest versions. captures has the captures of a
+// preview adds to a preview what rules would have hidden in the newest versions. versions has the versions of a
 // URI, oldest first. spec has the rules in force.
 func preview(
-	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec, wanted []ScrubRule,
+	ctx context.Context, l *captures.Library, versions []captures.Entry, spec digest.Spec, wanted []ScrubRule,
 	out *IgnorePreview,
 ) error {
 	now, err := digest.Compile(spec)
@@ -35,17 +35,17 @@ func preview(
 	if err != nil {
 		return err
 	}
-	captures = slices.DeleteFunc(slices.Clone(captures), func(e index.Entry) bool { return e.Status != "200" })
+	versions = slices.DeleteFunc(slices.Clone(versions), func(e captures.Entry) bool { return e.Status != "200" })
 	out.Versions = []HiddenParts{}
 	var before [2]digest.Digest // of the version before: now, and with the rules
 	known := false
-	for _, e := range captures[max(0, len(captures)-maxVersions):] {
+	for _, e := range versions[max(0, len(versions)-maxVersions):] {
 		content, mime, err := compare.ReadContent(ctx, l, e)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			lost := HiddenParts{Date: e.Date(), Samples: []string{}, Problem: index.Sentence(err)}
+			lost := HiddenParts{Date: e.Date(), Samples: []string{}, Problem: captures.Sentence(err)}
 			out.Versions = append(out.Versions, lost)
 			continue
 		}

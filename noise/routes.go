@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -115,8 +116,10 @@ func ignoring[T any](
 		plan := func(s api.Staged) (whatif.Plan, error) {
 			return options.Crawler.Plan(api.StagedOf(s), options.Now())
 		}
+		archive := captures.NewLiveReader(options.Index)
+		defer archive.Close() //nolint:errcheck // nothing was written
 		answer, err := do(work{
-			archive: options.Index, config: options.Config().Config, plan: plan, reading: w.ReadingVersions(),
+			archive: archive, config: options.Config().Config, plan: plan, reading: w.ReadingVersions(),
 			now: options.Now(), clock: options.Now,
 		}, r, o, u)
 		if errors.Is(err, warc.ErrNotFound) {

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
@@ -24,7 +24,7 @@ const maxVersion = 16 << 20
 
 // readVersion reads the version that a capture in the archive holds. A revisit has the content of the capture that it
 // refers to.
-func readVersion(ctx context.Context, l *index.Library, c index.Capture) (v aspect.Version, err error) {
+func readVersion(ctx context.Context, l *captures.Library, c captures.Capture) (v aspect.Version, err error) {
 	p, err := l.Payload(ctx, c, true)
 	if err != nil {
 		return v, err
@@ -38,7 +38,7 @@ func readVersion(ctx context.Context, l *index.Library, c index.Capture) (v aspe
 // readAll reads the versions that captures hold, and calls skipped for each one that cannot be read. Only captures with
 // status 200 are versions of a page.
 func readAll(
-	ctx context.Context, l *index.Library, captures []index.Capture, skipped func(index.Capture, error),
+	ctx context.Context, l *captures.Library, captures []captures.Capture, skipped func(captures.Capture, error),
 ) []aspect.Version {
 	var all []aspect.Version
 	for _, c := range captures {

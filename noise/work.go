@@ -7,8 +7,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/compare"
-	"github.com/arcrawl/arcrawl/archive/index"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
@@ -18,7 +18,7 @@ import (
 
 // work answers the requests about one URI.
 type work struct {
-	archive *index.LiveReader // nil: there is no live index
+	archive *captures.LiveReader // nil: there is no live index
 	config  *config.Config
 	plan    func(api.Staged) (whatif.Plan, error) // the effect of a changed file; an error if it would have faults
 	reading *sync.Mutex                           // held while versions are read
@@ -38,14 +38,14 @@ func (w work) propose(ctx context.Context, u uri.URI, wish IgnoreWish) (out Igno
 	if wish.What != compare.Text && wish.What != compare.Source {
 		return out, admin.Fault("what %q: only differences of text and source can be ignored", wish.What)
 	}
-	out = IgnoreProposal{Rules: []ScrubRule{}, Problem: index.NoIndex}
+	out = IgnoreProposal{Rules: []ScrubRule{}, Problem: captures.NoIndex}
 	if w.archive == nil {
 		return out, nil
 	}
 	w.reading.Lock()
 	defer w.reading.Unlock()
-	err = w.archive.With(w.now, func(l *index.Library) error {
-		var both [2]index.Entry
+	err = w.archive.With(w.now, func(l *captures.Library) error {
+		var both [2]captures.Entry
 		for i, name := range []string{wish.Before, wish.At} {
 			if both[i], err = l.NearestTo(u.String(), name); err != nil {
 				return err
@@ -90,7 +90,7 @@ func (w work) preview(ctx context.Context, u uri.URI, o IgnoreRules) (out Ignore
 	}
 	w.reading.Lock()
 	defer w.reading.Unlock()
-	err = w.archive.Lookup(u, w.now, func(l *index.Library, all []index.Entry) error {
+	err = w.archive.Lookup(u, w.now, func(l *captures.Library, all []captures.Entry) error {
 		return preview(ctx, l, all, w.inForce(u), o.Rules, &out)
 	})
 	return out, err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/digest"
 )
@@ -45,7 +46,7 @@ type version struct {
 // Compare compares two captures. rules are the scrubbing rules of the host. A capture that cannot be read, or is no
 // text, is a problem in the answer.
 func Compare(
-	ctx context.Context, l *index.Library, before, after index.Entry, what string, rules *digest.Rules,
+	ctx context.Context, l *captures.Library, before, after index.Entry, what string, rules *digest.Rules,
 ) (Comparison, error) {
 	p, problem, err := Read(ctx, l, before, after)
 	if err != nil || problem != "" {
@@ -61,7 +62,7 @@ type Pair struct {
 }
 
 // Read reads two captures. If one of them cannot be read, problem says why, for people.
-func Read(ctx context.Context, l *index.Library, before, after index.Entry) (p Pair, problem string, err error) {
+func Read(ctx context.Context, l *captures.Library, before, after index.Entry) (p Pair, problem string, err error) {
 	p.entries = [2]index.Entry{before, after}
 	for i, e := range p.entries {
 		v, err := read(ctx, l, e)
@@ -70,7 +71,7 @@ func Read(ctx context.Context, l *index.Library, before, after index.Entry) (p P
 		}
 		if err != nil {
 			return p, fmt.Sprintf("The version of %s cannot be compared. %s", e.Date().Format(time.DateTime),
-				index.Sentence(err)), nil
+				captures.Sentence(err)), nil
 		}
 		p.both[i] = v
 	}
@@ -119,7 +120,7 @@ func (p Pair) Compare(ctx context.Context, what string, rules *digest.Rules) (Co
 }
 
 // read reads a capture. The head is the one of its own record.
-func read(ctx context.Context, l *index.Library, e index.Entry) (v version, err error) {
+func read(ctx context.Context, l *captures.Library, e index.Entry) (v version, err error) {
 	c, fields, err := l.At(e.URL, e.Filename, e.Offset)
 	if err != nil {
 		return v, err
@@ -235,7 +236,7 @@ func PictureType(content []byte) string {
 }
 
 // ReadPicture returns the picture of a capture and its media type.
-func ReadPicture(ctx context.Context, l *index.Library, e index.Entry) (content []byte, mime string, err error) {
+func ReadPicture(ctx context.Context, l *captures.Library, e index.Entry) (content []byte, mime string, err error) {
 	v, err := read(ctx, l, e)
 	if err != nil {
 		return nil, "", err
@@ -247,7 +248,9 @@ func ReadPicture(ctx context.Context, l *index.Library, e index.Entry) (content 
 }
 
 // ReadContent returns the content of a capture, at most 4 MB of it, and its Content-Type.
-func ReadContent(ctx context.Context, l *index.Library, e index.Entry) (content []byte, contentType string, err error) {
+func ReadContent(
+	ctx context.Context, l *captures.Library, e captures.Entry,
+) (content []byte, contentType string, err error) {
 	v, err := read(ctx, l, e)
 	return v.content, v.mime, err
 }

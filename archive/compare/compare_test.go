@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
@@ -32,7 +33,7 @@ func compared(t *testing.T, mime, before, after, what string, spec digest.Spec) 
 // comparedIn compares the first two captures of an archive.
 func comparedIn(t *testing.T, a *archivetest.Archive, what string, spec digest.Spec) Comparison {
 	t.Helper()
-	l, err := index.OpenLibrary(t.Context(), a.Dir, index.Options{}, func(warc.Finding) error { return nil })
+	l, err := captures.OpenLibrary(t.Context(), a.Dir, captures.Options{}, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	all, err := l.Lookup("http://a.example/", nil)
@@ -217,7 +218,8 @@ func TestALostVersionIsASentence(t *testing.T) {
 	a.Seal()
 	a.Page("http://a.example/", archivetest.HTMLHead, "two")
 	a.Seal()
-	l, err := index.OpenLibrary(context.Background(), a.Dir, index.Options{}, func(warc.Finding) error { return nil })
+	none := func(warc.Finding) error { return nil }
+	l, err := captures.OpenLibrary(context.Background(), a.Dir, captures.Options{}, none)
 	archivetest.Must(t, err)
 	defer l.Close()
 	all, err := l.Lookup("http://a.example/", nil)

@@ -27,10 +27,6 @@ type Options struct {
 	TempDir  string         // folder of temporary files; empty = the system's own
 	Name     string         // of the file in the lines, if only one file is indexed; empty = its own name
 
-	Outside []string // for [OpenLibrary]: further files and folders, of earlier archives
-
-	live *Live // for the library of a [LiveReader]
-
 	Milliseconds bool // write timestamps of 17 digits, by which replay tools tell captures of one second apart
 
 	// Collect, when set, is called with each file before it is read. each receives the whole captures of the file with
@@ -55,11 +51,11 @@ func Build(
 	if o.Name != "" && len(files) == 1 {
 		files[0].Name = o.Name
 	}
-	return build(ctx, files, faults, o, out, report)
+	return BuildFiles(ctx, files, faults, o, out, report)
 }
 
-// build is Build for a list of files and the faults of others.
-func build(
+// BuildFiles is Build for a list of files and the faults of others.
+func BuildFiles(
 	ctx context.Context, files []warc.File, faults []*warc.Finding, o Options, out io.Writer,
 	report func(warc.Finding) error,
 ) (Summary, error) {
@@ -108,7 +104,7 @@ func addLines(
 	var line []byte
 	in := warc.NewHeadReader()
 	err := warc.EachRecord(ctx, f, o.Progress, found, func(rec *warc.Record) error {
-		e, ok, err := entryOf(rec, f.Name, in)
+		e, ok, err := EntryOf(rec, f.Name, in)
 		if err != nil || !ok {
 			return err
 		}
@@ -127,9 +123,9 @@ func addLines(
 	return errors.Join(err, lines.add(batch))
 }
 
-// entryOf returns the index entry of a record, after checking that the record is whole. ok is false if the record is
+// EntryOf returns the index entry of a record, after checking that the record is whole. ok is false if the record is
 // not a capture.
-func entryOf(rec *warc.Record, filename string, in *bufio.Reader) (_ Entry, ok bool, _ error) {
+func EntryOf(rec *warc.Record, filename string, in *bufio.Reader) (_ Entry, ok bool, _ error) {
 	h := rec.Header
 	kind := h.Type()
 	if kind != "response" && kind != "revisit" && kind != "resource" {
@@ -226,8 +222,8 @@ func writeCoverage(index string, files []warc.File, list map[string]string) erro
 	return fileio.Write(index+coveredSuffix, text.Bytes(), 0o644)
 }
 
-// covered returns the names of the files that an index covers as they are now. It is nil if the index has no list.
-func covered(index string, files []warc.File) (map[string]bool, error) {
+// Covered returns the names of the files that an index covers as they are now. It is nil if the index has no list.
+func Covered(index string, files []warc.File) (map[string]bool, error) {
 	listed, err := readCoverage(index)
 	if err != nil {
 		return nil, fmt.Errorf("read the list of indexed files: %w", err)

@@ -3,6 +3,7 @@ package index
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -194,6 +195,12 @@ func (e Entry) AppendCDX(b []byte) []byte {
 		}
 	}
 	return append(b, '\n')
+}
+
+// Compare compares entries by key and time. Entries of one second are compared by their places.
+func Compare(a, b Entry) int {
+	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Timestamp, b.Timestamp),
+		strings.Compare(a.Filename, b.Filename), cmp.Compare(a.Offset, b.Offset))
 }
 
 // MaxLine is the maximum length of a line of an index, in bytes. Longer lines are skipped.

@@ -1,8 +1,7 @@
-// Package index makes CDXJ indexes of WARC files and looks captures up in them.
+// Package index makes CDXJ indexes of WARC files. Package captures looks captures up in them.
 //
 //	Build, WriteFile  make a sorted index of files, in memory that does not grow with it
 //	Live              keeps the index of an archive while the archive is written
-//	Library           looks captures up: their history and their payloads, following revisits to their originals
 //
 // An [Entry] is one line of an index. Damage in the archive is a [warc.Finding] and does not end the work.
 //

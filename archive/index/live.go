@@ -26,7 +26,7 @@ import (
 // the main file are sorted, and each has a list of the files that it covers.
 const (
 	liveName   = "live.cdxj"
-	recentName = "recent.cdxj"
+	RecentName = "recent.cdxj"
 )
 
 // The recent file is merged into the main file when it is larger than mergeFrom, and larger than the main file divided
@@ -58,6 +58,8 @@ type Live struct {
 	open   map[string]bool // WARC files with lines that are not merged; true once seen finished
 	err    error           // the first disk error; no line is added after it
 	closed bool
+
+	readers []func() error // see [Live.OnClose]
 
 	beforeMerge func() error // see [Live.BeforeMerge]
 
@@ -108,8 +110,8 @@ func (l *Live) repair(
 	}
 	files, _ := warc.Files([]string{l.dir}) // an archive may be empty
 	done := map[string]bool{}
-	for _, name := range []string{FileName, recentName} {
-		more, err := covered(l.path(name), files)
+	for _, name := range []string{FileName, RecentName} {
+		more, err := Covered(l.path(name), files)
 		if err != nil {
 			return nil, err
 		}
@@ -359,7 +361,7 @@ func (l *Live) mergeLive(done map[string]bool, size int64) error {
 	if err != nil {
 		return err
 	}
-	if err := l.mergeInto(recentName, slices.Collect(maps.Keys(done)), s); err != nil {
+	if err := l.mergeInto(RecentName, slices.Collect(maps.Keys(done)), s); err != nil {
 		return err
 	}
 	l.mu.Lock()
@@ -383,7 +385,7 @@ func (l *Live) mergeLive(done map[string]bool, size int64) error {
 }
 
 func (l *Live) recentIsLarge() bool {
-	recent, err := os.Stat(l.path(recentName))
+	recent, err := os.Stat(l.path(RecentName))
 	if err != nil || recent.Size() < mergeFrom {
 		return false
 	}
@@ -393,11 +395,11 @@ func (l *Live) recentIsLarge() bool {
 
 // mergeRecent moves all lines of the recent file to the main file.
 func (l *Live) mergeRecent() error {
-	names, err := coveredNames(l.path(recentName))
+	names, err := coveredNames(l.path(RecentName))
 	if err != nil {
 		return err
 	}
-	recent, err := os.Open(l.path(recentName))
+	recent, err := os.Open(l.path(RecentName))
 	if err != nil {
 		return err
 	}
@@ -407,7 +409,7 @@ func (l *Live) mergeRecent() error {
 	if err := l.mergeInto(FileName, names, s); err != nil {
 		return err
 	}
-	for _, name := range []string{recentName + coveredSuffix, recentName} { // no list is left without its index
+	for _, name := range []string{RecentName + coveredSuffix, RecentName} { // no list is left without its index
 		if err := os.Remove(l.path(name)); err != nil {
 			return err
 		}
@@ -449,9 +451,11 @@ func (l *Live) mergeInto(index string, names []string, s *sorter) error {
 	return writeCoverage(path, files, coverage(files))
 }
 
-// Close merges the lines of finished WARC files and closes the index. No line may be added any more.
+// Close closes the readers, merges the lines of finished WARC files and closes the index. No line may be added any
+// more.
 func (l *Live) Close() error {
-	err := l.merge(context.Background(), true)
+	err := l.closeReaders()
+	err = errors.Join(err, l.merge(context.Background(), true))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err == nil {

@@ -2,12 +2,13 @@ package index
 
 import (
 	"bytes"
-	"hash/maphash"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -75,7 +76,7 @@ func (l *lived) text(name string) string {
 	return string(text)
 }
 
-// isWhole checks that the sorted indexes together equal an index of all files, and that a library reads no WARC file.
+// isWhole checks that the sorted indexes together equal an index of all files, and cover them.
 func (l *lived) isWhole() {
 	l.T.Helper()
 	var want bytes.Buffer
@@ -84,7 +85,7 @@ func (l *lived) isWhole() {
 	}
 	s := newSorter(0, l.Dir)
 	defer s.close()
-	for _, name := range []string{FileName, recentName} {
+	for _, name := range []string{FileName, RecentName} {
 		for line := range strings.Lines(l.text(name)) {
 			archivetest.Must(l.T, s.add([]string{line}))
 		}
@@ -96,17 +97,13 @@ func (l *lived) isWhole() {
 	if got.String() != want.String() {
 		l.T.Errorf("the index is\n%swant\n%s", &got, &want)
 	}
-	lib, err := OpenLibrary(l.T.Context(), l.Dir, Options{}, noFinding)
-	archivetest.Must(l.T, err)
-	defer lib.Close() //nolint:errcheck // nothing was written
-	if len(lib.read) > 0 {
-		l.T.Errorf("the library had to read files for %v", lib.read)
-	}
-	for line := range strings.Lines(want.String()) {
-		e, err := ParseEntry(line)
-		archivetest.Must(l.T, err)
-		if captures, err := lib.History(e.URL); err != nil || len(captures) != 1 {
-			l.T.Errorf("%s has the history %v, %v", e.URL, captures, err)
+	files, _ := warc.Files([]string{l.Dir})
+	for _, f := range files {
+		main, errMain := Covered(l.live.path(FileName), files)
+		recent, errRecent := Covered(l.live.path(RecentName), files)
+		archivetest.Must(l.T, errors.Join(errMain, errRecent))
+		if !main[f.Name] && !recent[f.Name] {
+			l.T.Errorf("no index covers %s", f.Name)
 		}
 	}
 }
@@ -119,7 +116,7 @@ func TestLiveMergesLinesOfFinishedFiles(t *testing.T) {
 		t.Errorf("the live file has %d lines, want 3", got)
 	}
 	l.merge()
-	if l.text(recentName) != "" {
+	if l.text(RecentName) != "" {
 		t.Error("lines of an open file were merged")
 	}
 	l.Seal()
@@ -133,7 +130,7 @@ func TestLiveMergesLinesOfFinishedFiles(t *testing.T) {
 	l.isWhole()
 	l.reopen()
 	archivetest.Must(t, l.live.mergeRecent())
-	if l.text(recentName) != "" || l.text(liveName) != "" {
+	if l.text(RecentName) != "" || l.text(liveName) != "" {
 		t.Error("the smaller indexes are not empty")
 	}
 	l.isWhole()
@@ -145,56 +142,6 @@ func TestLiveMergesLinesOfFinishedFiles(t *testing.T) {
 
 // TestLookUpsFollowMerges looks captures up before, between and after merges, which move lines and replace files. Two
 // captures that are in two indexes, as after a crash, are found once.
-func TestLookUpsFollowMerges(t *testing.T) {
-	t.Parallel()
-	l := newLived(t)
-	reader := NewLiveReader(l.live)
-	defer reader.Close() //nolint:errcheck // nothing was written
-	isFound := func(step string, sites ...string) {
-		t.Helper()
-		lib, release, err := reader.Open(archivetest.Start)
-		archivetest.Must(t, err)
-		defer release()
-		for _, site := range sites {
-			for _, path := range []string{"/", "/two", "/copy"} {
-				found, err := lib.Lookup("http://"+site+path, nil)
-				if err != nil || len(found) != 1 || found[0].URL != "http://"+site+path {
-					t.Errorf("%s: %s%s has %+v, %v; want one capture", step, site, path, found, err)
-				}
-			}
-		}
-		if found, err := lib.Lookup("http://unknown.example/", nil); err != nil || len(found) != 0 {
-			t.Errorf("%s: an unknown URI has %+v, %v", step, found, err)
-		}
-	}
-	l.fill("b.example")
-	isFound("in the live file", "b.example")
-	l.Seal()
-	l.fill("a.example")
-	l.merge()
-	isFound("one file merged", "a.example", "b.example")
-	l.add(l.Page("http://a.example/late", archivetest.HTMLHead, "<p>late</p>"), false) // not written yet
-	lib, release, err := reader.Open(archivetest.Start)
-	archivetest.Must(t, err)
-	if found, err := lib.Lookup("http://a.example/late", nil); err != nil || len(found) != 1 {
-		t.Errorf("the last capture: %+v, %v", found, err)
-	}
-	release()
-	live := l.text(liveName)
-	l.Seal()
-	l.merge()
-	isFound("both merged", "a.example", "b.example")
-	archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), []byte(live), 0o600))
-	l.live.size, l.live.places = int64(len(live)), nil
-	for pos, line := int64(0), ""; pos < int64(len(live)); pos += int64(len(line)) {
-		line, _, _ = strings.Cut(live[pos:], "\n")
-		line += "\n"
-		key, _, _ := strings.Cut(line, " ")
-		l.live.places = append(l.live.places, place{maphash.String(l.live.seed, key), pos})
-	}
-	isFound("in two indexes", "a.example", "b.example")
-}
-
 // TestLiveIndexIsCompleteAfterACrash interrupts the index at each point where a process may die.
 func TestLiveIndexIsCompleteAfterACrash(t *testing.T) {
 	t.Parallel()
@@ -213,8 +160,8 @@ func TestLiveIndexIsCompleteAfterACrash(t *testing.T) {
 		}},
 		{"between the sorted index and its list", func(t *testing.T, l *lived) {
 			l.merge()
-			archivetest.Must(t, os.Remove(filepath.Join(l.Dir, recentName+coveredSuffix)))
-			archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), []byte(l.text(recentName)), 0o644))
+			archivetest.Must(t, os.Remove(filepath.Join(l.Dir, RecentName+coveredSuffix)))
+			archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), []byte(l.text(RecentName)), 0o644))
 		}},
 		{"after the merge, before the lines were removed", func(t *testing.T, l *lived) {
 			lines := l.text(liveName)
@@ -223,9 +170,9 @@ func TestLiveIndexIsCompleteAfterACrash(t *testing.T) {
 		}},
 		{"in the middle of the larger merge", func(t *testing.T, l *lived) {
 			l.merge()
-			names, err := coveredNames(l.live.path(recentName))
+			names, err := coveredNames(l.live.path(RecentName))
 			archivetest.Must(t, err)
-			recent, err := os.Open(l.live.path(recentName))
+			recent, err := os.Open(l.live.path(RecentName))
 			archivetest.Must(t, err)
 			s := newSorter(0, l.Dir)
 			defer s.close()
@@ -266,8 +213,8 @@ func TestAnErrorBeforeAMergePostponesIt(t *testing.T) {
 	l.live.BeforeMerge(func() error { return os.ErrClosed })
 	l.fill("a.example")
 	l.Seal()
-	if err := l.live.merge(t.Context(), true); err == nil || l.text(recentName) != "" {
-		t.Errorf("the merge succeeded, %v:\n%s", err, l.text(recentName))
+	if err := l.live.merge(t.Context(), true); err == nil || l.text(RecentName) != "" {
+		t.Errorf("the merge succeeded, %v:\n%s", err, l.text(RecentName))
 	}
 	again := 0
 	live, err := OpenLive(t.Context(), l.Dir, func([]byte) error { again++; return nil }, noFinding)

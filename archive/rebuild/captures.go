@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
@@ -46,7 +46,7 @@ func (b *rebuilder) readArchive(ctx context.Context) error {
 
 // addCaptures adds the last captures of a URI to its history. It removes the origin of a payload that the archive
 // does not hold, because no record may refer to a record that does not exist.
-func (b *rebuilder) addCaptures(ctx context.Context, l *index.Library, e *frontier.Entry) {
+func (b *rebuilder) addCaptures(ctx context.Context, l *captures.Library, e *frontier.Entry) {
 	if e.LastRead.IsZero() {
 		return
 	}
@@ -78,7 +78,7 @@ const titleBytes = 256 << 10
 // because a rebuild must not take as long as reading the whole archive. A page that cannot be read has no title: the
 // crawl notes it when the page changes.
 func titleOf(
-	ctx context.Context, l *index.Library, c index.Capture, header http.Header, u uri.URI,
+	ctx context.Context, l *captures.Library, c captures.Capture, header http.Header, u uri.URI,
 ) string {
 	if t := header.Get("Content-Type"); t != "" && !digest.IsHTML(t) {
 		return ""
@@ -96,7 +96,7 @@ func titleOf(
 // archivedOrigin returns the record that holds the last payload of a URI whose lines do not name it. That is the
 // capture of the last visit that read the body, or the original of this revisit. If that visit was not archived because
 // it found the content unchanged, it is the record that is known.
-func archivedOrigin(ctx context.Context, l *index.Library, c index.Capture, e frontier.Entry) digest.Origin {
+func archivedOrigin(ctx context.Context, l *captures.Library, c captures.Capture, e frontier.Entry) digest.Origin {
 	if c.URL != "" {
 		original, err := l.Original(ctx, c)
 		if r := toRecord(original, nil, err); r != nil && r.Origin.Payload == e.Payload {
@@ -115,7 +115,7 @@ func isAt(o, named digest.Origin) bool {
 }
 
 // findPayload finds the record of an origin that comes from a log: by its file and offset, or by its URI and date.
-func findPayload(l *index.Library, o digest.Origin) (index.Capture, http.Header, error) {
+func findPayload(l *captures.Library, o digest.Origin) (captures.Capture, http.Header, error) {
 	if o.File != "" {
 		return l.At(o.URI, o.File, o.Offset)
 	}
@@ -123,7 +123,7 @@ func findPayload(l *index.Library, o digest.Origin) (index.Capture, http.Header,
 }
 
 // toRecord returns a capture as a record of a history. It returns nil if there is no capture, or if it cannot be read.
-func toRecord(c index.Capture, header http.Header, err error) *archivedRecord {
+func toRecord(c captures.Capture, header http.Header, err error) *archivedRecord {
 	payload, errDigest := digest.Parse(c.Digest)
 	if err != nil || errDigest != nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -18,13 +18,13 @@ import (
 )
 
 // open returns the archive. It is opened when it is needed first, because that may mean to read all of it.
-func (b *rebuilder) open(ctx context.Context) (*index.Library, error) {
+func (b *rebuilder) open(ctx context.Context) (*captures.Library, error) {
 	if b.library != nil {
 		return b.library, nil
 	}
 	skip := func(warc.Finding) error { return nil } // a damaged record counts as missing
 	var err error
-	b.library, err = index.OpenLibrary(ctx, b.config.Storage.WARC, index.Options{}, skip)
+	b.library, err = captures.OpenLibrary(ctx, b.config.Storage.WARC, captures.Options{}, skip)
 	return b.library, err
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
@@ -58,7 +58,7 @@ func TestOnlyTheBeginningOfAPageIsReadForItsTitle(t *testing.T) {
 		lib := archivetest.New(t)
 		o := lib.Page("http://a.example/page", "HTTP/1.1 200 OK\r\nContent-Type: "+contentType, head+string(rest))
 		lib.Seal()
-		l, err := index.OpenLibrary(t.Context(), lib.Dir, index.Options{}, func(f warc.Finding) error { return &f })
+		l, err := captures.OpenLibrary(t.Context(), lib.Dir, captures.Options{}, func(f warc.Finding) error { return &f })
 		archivetest.Must(t, err)
 		c, header, err := l.At(o.URI, o.File, o.Offset)
 		archivetest.Must(t, err)

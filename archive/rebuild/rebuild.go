@@ -31,7 +31,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -62,7 +62,7 @@ type rebuilder struct {
 	config  *config.Config
 	now     time.Time
 	result  Result
-	library *index.Library // the archive; nil until it is opened
+	library *captures.Library // the archive; nil until it is opened
 
 	// What is learned of hosts. The book writes each observation by itself.
 	days    *hosts.Daily

@@ -15,6 +15,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -47,7 +48,7 @@ type ExcerptSummary struct {
 // Revisits become responses, so that the package needs nothing else. Captures that cannot be read are left out and
 // counted. It does not read whole files: its work depends on what is chosen. The archive may be written meanwhile.
 func Excerpt(
-	ctx context.Context, l *index.Library, entries []index.Entry, o ExcerptOptions,
+	ctx context.Context, l *captures.Library, entries []index.Entry, o ExcerptOptions,
 ) (sum ExcerptSummary, err error) {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, inOrder) // files are read from their beginning to their end
@@ -105,7 +106,7 @@ func inOrder(a, b index.Entry) int {
 
 // copier copies records.
 type copier struct {
-	l     *index.Library
+	l     *captures.Library
 	o     ExcerptOptions
 	sum   *ExcerptSummary
 	bytes int64
@@ -114,7 +115,7 @@ type copier struct {
 
 // note records the file that is not there, if an error says that.
 func (c *copier) note(err error) {
-	if name, ok := index.GoneFile(err); ok {
+	if name, ok := captures.GoneFile(err); ok {
 		c.gone[name] = true
 	}
 }

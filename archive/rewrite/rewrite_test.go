@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive"
-	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
@@ -52,15 +52,15 @@ func soundness(t *testing.T, o archive.VerifyOptions, paths ...string) archive.V
 	return sum
 }
 
-func openOut(t *testing.T, dir string) *index.Library {
+func openOut(t *testing.T, dir string) *captures.Library {
 	t.Helper()
-	l, err := index.OpenLibrary(t.Context(), dir, index.Options{}, noFinding)
+	l, err := captures.OpenLibrary(t.Context(), dir, captures.Options{}, noFinding)
 	archivetest.Must(t, err)
 	t.Cleanup(func() { archivetest.Must(t, l.Close()) })
 	return l
 }
 
-func captures(t *testing.T, l *index.Library, uri string) []index.Capture {
+func history(t *testing.T, l *captures.Library, uri string) []captures.Capture {
 	t.Helper()
 	list, err := l.History(uri)
 	archivetest.Must(t, err)
@@ -68,10 +68,10 @@ func captures(t *testing.T, l *index.Library, uri string) []index.Capture {
 }
 
 // replay returns the payload of a version.
-func replay(t *testing.T, l *index.Library, name string) (string, error) {
+func replay(t *testing.T, l *captures.Library, name string) (string, error) {
 	t.Helper()
-	v := index.ParseVersion(name)
-	c, _, err := v.Choose(captures(t, l, v.URI))
+	v := captures.ParseVersion(name)
+	c, _, err := v.Choose(history(t, l, v.URI))
 	if err != nil {
 		return "", err
 	}
@@ -103,11 +103,11 @@ func TestRewrittenFileNeedsNoOtherFile(t *testing.T) {
 	}
 	// The response to the conditional request was a 304, which cannot be replayed. The new response has the head of the
 	// original.
-	unmodified := captures(t, lib, "http://www.a.example/")[0]
+	unmodified := history(t, lib, "http://www.a.example/")[0]
 	if unmodified.Type != "response" || unmodified.Status != "200" {
 		t.Errorf("the unmodified page is a %s with status %s", unmodified.Type, unmodified.Status)
 	}
-	filled := captures(t, lib, "https://c.example/two")
+	filled := history(t, lib, "https://c.example/two")
 	if filled[0].Type != "response" || filled[1].Type != "revisit" || filled[1].RefersTo.RecordID != filled[0].RecordID {
 		t.Errorf("the copies are a %s and a %s that refers to %s", filled[0].Type, filled[1].Type, filled[1].RefersTo.RecordID)
 	}
@@ -249,7 +249,7 @@ func TestRevisitsOfWgetBecomeResponses(t *testing.T) {
 	if got, err := replay(t, lib, site+"/chunked"); got != "piece 0\npiece 1\npiece 2\n" || err != nil {
 		t.Errorf("the chunked page: %q, %v", got, err)
 	}
-	for _, c := range captures(t, lib, site+"/picture.gif") {
+	for _, c := range history(t, lib, site+"/picture.gif") {
 		if c.Type != "response" {
 			t.Errorf("the picture is a %s", c.Type)
 		}

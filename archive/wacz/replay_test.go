@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -142,7 +143,7 @@ type wanted struct {
 // everyCapture returns all captures of an archive, as `arcrawl cat` prints them.
 func everyCapture(t *testing.T, l *archivetest.Archive) (all []wanted) {
 	t.Helper()
-	library, err := index.OpenLibrary(t.Context(), l.Dir, index.Options{}, noFinding)
+	library, err := captures.OpenLibrary(t.Context(), l.Dir, captures.Options{}, noFinding)
 	archivetest.Must(t, err)
 	var lines strings.Builder
 	_, err = index.Build(t.Context(), l.Files(), index.Options{Milliseconds: true}, &lines, noFinding)

@@ -1,14 +1,14 @@
-package index
+package captures
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -17,7 +17,7 @@ import (
 // wraps [warc.ErrNotFound] if there is no such capture.
 func (l *Library) At(uri, file string, offset int64) (Capture, http.Header, error) {
 	file = strings.TrimSuffix(file, warc.OpenSuffix)
-	return l.pick(uri, func(e Entry) bool {
+	return l.pick(uri, func(e index.Entry) bool {
 		return strings.TrimSuffix(e.Filename, warc.OpenSuffix) == file && e.Offset == offset
 	})
 }
@@ -25,11 +25,11 @@ func (l *Library) At(uri, file string, offset int64) (Capture, http.Header, erro
 // On returns the last capture of a URI in the second of a date, and the header of its response. The error wraps
 // [warc.ErrNotFound] if there is no such capture.
 func (l *Library) On(uri string, date time.Time) (Capture, http.Header, error) {
-	return l.pick(uri, func(e Entry) bool { return e.Date().Unix() == date.Unix() })
+	return l.pick(uri, func(e index.Entry) bool { return e.Date().Unix() == date.Unix() })
 }
 
 // pick returns the last capture of a URI for which is returns true.
-func (l *Library) pick(uri string, is func(Entry) bool) (Capture, http.Header, error) {
+func (l *Library) pick(uri string, is func(index.Entry) bool) (Capture, http.Header, error) {
 	e, err := l.last(uri, is)
 	if err != nil {
 		return Capture{}, nil, err
@@ -42,9 +42,9 @@ func (l *Library) pick(uri string, is func(Entry) bool) (Capture, http.Header, e
 }
 
 // last returns the last entry of a URI for which is returns true.
-func (l *Library) last(uri string, is func(Entry) bool) (last Entry, err error) {
-	err = l.each(uri, func(e Entry) {
-		if e.URL == uri && is(e) && compareEntries(e, last) > 0 {
+func (l *Library) last(uri string, is func(index.Entry) bool) (last index.Entry, err error) {
+	err = l.each(uri, func(e index.Entry) {
+		if e.URL == uri && is(e) && index.Compare(e, last) > 0 {
 			last = e
 		}
 	})
@@ -69,7 +69,7 @@ func (l *Library) HeaderAt(uri, file string, offset int64) (http.Header, error) 
 // HeaderOn returns the header of the last capture of a URI in the second of a date, without reading the payload. The
 // error wraps [warc.ErrNotFound] if there is no such capture.
 func (l *Library) HeaderOn(uri string, date time.Time) (http.Header, error) {
-	e, err := l.last(uri, func(e Entry) bool { return e.Date().Unix() == date.Unix() })
+	e, err := l.last(uri, func(e index.Entry) bool { return e.Date().Unix() == date.Unix() })
 	if err != nil {
 		return nil, err
 	}
@@ -94,18 +94,18 @@ func header(f warc.File, offset int64, uri string) (http.Header, error) {
 
 // NearestTo returns the capture of a URI that is nearest to a timestamp, or the last one without a timestamp. It
 // prefers captures of exactly this URI to captures of URIs with the same key, and answers to failures of the server.
-func (l *Library) NearestTo(address, stamp string) (Entry, error) {
+func (l *Library) NearestTo(address, stamp string) (index.Entry, error) {
 	if u, err := uri.Parse(address); err == nil {
 		address = u.String()
 	}
 	at := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) // equally far from all captures
 	if stamp != "" {
 		var err error
-		if at, err = ParseStamp(stamp); err != nil {
-			return Entry{}, fmt.Errorf("%w: %q is not a timestamp", warc.ErrNotFound, stamp)
+		if at, err = index.ParseStamp(stamp); err != nil {
+			return index.Entry{}, fmt.Errorf("%w: %q is not a timestamp", warc.ErrNotFound, stamp)
 		}
 	}
-	best, found, err := l.Nearest(address, func(a, b Entry) bool {
+	best, found, err := l.Nearest(address, func(a, b index.Entry) bool {
 		return distanceOf(a, address, at).fits(distanceOf(b, address, at))
 	})
 	if err == nil && !found {
@@ -120,7 +120,7 @@ type distance struct {
 	away          time.Duration
 }
 
-func distanceOf(e Entry, address string, at time.Time) distance {
+func distanceOf(e index.Entry, address string, at time.Time) distance {
 	away := at.Sub(e.Date()).Abs()
 	failed := strings.HasPrefix(e.Status, "5") || e.Status == "429"
 	return distance{e.URL != address, failed && away != 0, away} // a failure that was asked for by its time is shown
@@ -152,15 +152,15 @@ func Sentence(err error) string {
 }
 
 // Newest returns the newest captures of exactly a URI, at most limit, oldest first; and how many there are in all.
-func (l *Library) Newest(uri string, limit int) (newest []Entry, count int, err error) {
+func (l *Library) Newest(uri string, limit int) (newest []index.Entry, count int, err error) {
 	shrink := func() {
-		slices.SortFunc(newest, compareEntries)
+		slices.SortFunc(newest, index.Compare)
 		before := len(newest)
 		newest = slices.CompactFunc(newest, isSame)
 		count -= before - len(newest)
 		newest = slices.Delete(newest, 0, max(0, len(newest)-limit))
 	}
-	err = l.each(uri, func(e Entry) {
+	err = l.each(uri, func(e index.Entry) {
 		if e.URL != uri {
 			return
 		}
@@ -175,9 +175,9 @@ func (l *Library) Newest(uri string, limit int) (newest []Entry, count int, err 
 
 // Nearest returns the entry with the key of a URI that is better than all others. ok is false if there is none. Of two
 // entries neither of which is better than the other, it takes the later one.
-func (l *Library) Nearest(uri string, isBetter func(a, b Entry) bool) (best Entry, ok bool, err error) {
-	err = l.each(uri, func(e Entry) {
-		later := compareEntries(e, best) > 0 && !isBetter(best, e)
+func (l *Library) Nearest(uri string, isBetter func(a, b index.Entry) bool) (best index.Entry, ok bool, err error) {
+	err = l.each(uri, func(e index.Entry) {
+		later := index.Compare(e, best) > 0 && !isBetter(best, e)
 		if !ok || later || isBetter(e, best) {
 			best, ok = e, true
 		}
@@ -187,24 +187,24 @@ func (l *Library) Nearest(uri string, isBetter func(a, b Entry) bool) (best Entr
 
 // Place is where a capture is among the captures of its URI.
 type Place struct {
-	Number, Count int   // the oldest has the number 1
-	Before, After Entry // the captures next to it; zero if there is none
+	Number, Count int         // the oldest has the number 1
+	Before, After index.Entry // the captures next to it; zero if there is none
 }
 
 // PlaceOf returns the place of a capture.
-func (l *Library) PlaceOf(c Entry) (p Place, err error) {
+func (l *Library) PlaceOf(c index.Entry) (p Place, err error) {
 	p.Number, p.Count = 1, 1
-	err = l.each(c.URL, func(e Entry) {
+	err = l.each(c.URL, func(e index.Entry) {
 		if e.URL != c.URL || isSame(e, c) || isSame(e, p.Before) || isSame(e, p.After) {
 			return
 		}
 		p.Count++
-		if compareEntries(e, c) < 0 {
+		if index.Compare(e, c) < 0 {
 			p.Number++
-			if p.Before.URL == "" || compareEntries(e, p.Before) > 0 {
+			if p.Before.URL == "" || index.Compare(e, p.Before) > 0 {
 				p.Before = e
 			}
-		} else if p.After.URL == "" || compareEntries(e, p.After) < 0 {
+		} else if p.After.URL == "" || index.Compare(e, p.After) < 0 {
 			p.After = e
 		}
 	})
@@ -214,12 +214,12 @@ func (l *Library) PlaceOf(c Entry) (p Place, err error) {
 // EachBelow calls do with the captures whose keys begin with one of the prefixes, in no particular order. Its work
 // depends on their number and on the lines of files that are still open, not on the size of the index. A capture may be
 // passed twice while indexes are merged.
-func (l *Library) EachBelow(prefixes []string, do func(Entry) error) error {
+func (l *Library) EachBelow(prefixes []string, do func(index.Entry) error) error {
 	begins := func(key string) bool {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) })
 	}
 	if l.live != nil {
-		if err := l.live.eachBelow(begins, do); err != nil {
+		if err := l.live.EachBelow(begins, do); err != nil {
 			return err
 		}
 	}
@@ -238,28 +238,4 @@ func (l *Library) EachBelow(prefixes []string, do func(Entry) error) error {
 		}
 	}
 	return nil
-}
-
-// eachBelow calls do with the entries of the live file whose key is one for which begins returns true.
-func (l *Live) eachBelow(begins func(key string) bool, do func(Entry) error) error {
-	l.mu.Lock()
-	f, err := l.reading()
-	size := l.size
-	l.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	lines := NewLines(io.LimitReader(f, size))
-	for lines.Scan() {
-		if key, _, _ := strings.Cut(lines.Text(), " "); !begins(key) {
-			continue
-		}
-		if e, err := ParseEntry(lines.Text()); err == nil { // a merge may have cut the last line
-			if err := do(e); err != nil {
-				return err
-			}
-		}
-	}
-	return lines.Err()
 }

@@ -1,4 +1,4 @@
-package index
+package captures
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/net/html/charset"
 
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
@@ -111,7 +112,7 @@ func isText(mime string) bool {
 
 // Group calls do with the record of an entry, and then with the records next to it that belong to the same visit, such
 // as its request and its metadata. The first error of do ends it. What is damaged behind the first record is left out.
-func (l *Library) Group(e Entry, do func(r *warc.Reader, rec *warc.Record) error) error {
+func (l *Library) Group(e index.Entry, do func(r *warc.Reader, rec *warc.Record) error) error {
 	_, r, rec, err := l.openRecord(e)
 	if err != nil {
 		return err
@@ -143,7 +144,7 @@ func GoneFile(err error) (name string, ok bool) {
 }
 
 // openRecord opens the record of an entry, and checks that it is the one that the entry is about.
-func (l *Library) openRecord(e Entry) (warc.File, *warc.Reader, *warc.Record, error) {
+func (l *Library) openRecord(e index.Entry) (warc.File, *warc.Reader, *warc.Record, error) {
 	f, ok := l.fileOf(e.Filename)
 	if !ok {
 		return f, nil, nil, goneError{e.Filename, fmt.Errorf("%w: bring %s back to %s to read the record at %d",
@@ -167,13 +168,13 @@ func (l *Library) openRecord(e Entry) (warc.File, *warc.Reader, *warc.Record, er
 }
 
 // OriginalOf returns the entry of the capture that holds the payload of e: e itself, unless it is a revisit.
-func (l *Library) OriginalOf(ctx context.Context, e Entry) (Entry, error) {
-	if e.MIME != RevisitMIME {
+func (l *Library) OriginalOf(ctx context.Context, e index.Entry) (index.Entry, error) {
+	if e.MIME != index.RevisitMIME {
 		return e, nil
 	}
 	c, err := l.load(e)
 	if err != nil {
-		return Entry{}, err
+		return index.Entry{}, err
 	}
 	c, err = l.Original(ctx, c)
 	return c.Entry, err

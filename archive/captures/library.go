@@ -1,9 +1,8 @@
-package index
+package captures
 
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,9 +13,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/uri"
 )
+
+// Entry is a line of an index.
+type Entry = index.Entry
 
 // Library looks up the captures of a folder of WARC files. It uses the folder's indexes for the files that they cover
 // as the files are now. All other files are read when the library is opened.
@@ -24,8 +27,8 @@ type Library struct {
 	dir     string
 	files   map[string]warc.File // by name
 	indexes []sortedIndex        // the main index, and the recent one of a live index
-	read    []Entry              // of the files that no index covers, in the order of an index
-	live    *Live                // of a LiveReader; nil otherwise
+	read    []index.Entry        // of the files that no index covers, in the order of an index
+	live    *index.Live          // of a LiveReader; nil otherwise
 
 	unindexed int // files that no index covers and that were not read
 	report    func(warc.Finding) error
@@ -38,24 +41,38 @@ type sortedIndex struct {
 	size   int64
 }
 
+// Options say how to open a library. The zero value is valid.
+type Options struct {
+	Progress *warc.Progress // of reading the files that no index covers; may be nil
+	Outside  []string       // further files and folders, of earlier archives
+}
+
 // OpenLibrary opens a folder, and the files and folders of o.Outside, all with the WACZ packages in them. It reports
-// damage in the files that it has to read, and the library later reports damage in an index. [WriteFile] makes the
-// index that saves reading all files of the folder.
+// damage in the files that it has to read, and the library later reports damage in an index. [index.WriteFile] makes
+// the index that saves reading all files of the folder.
 func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Finding) error) (*Library, error) {
-	files, faults := warc.FilesAndPackages([]string{dir})
-	more, moreFaults := warc.FilesAndPackages(o.Outside)
-	if err := warc.ReportAll(append(faults, moreFaults...), report); err != nil {
-		return nil, err
+	l := &Library{dir: dir, files: map[string]warc.File{}, report: report}
+	if err := l.open(ctx, o); err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
-	l := &Library{dir: dir, files: map[string]warc.File{}, report: report, live: o.live}
+	return l, nil
+}
+
+// open lists the files, opens their indexes, and reads those that no index covers.
+func (l *Library) open(ctx context.Context, o Options) error {
+	files, faults := warc.FilesAndPackages([]string{l.dir})
+	more, moreFaults := warc.FilesAndPackages(o.Outside)
+	if err := warc.ReportAll(append(faults, moreFaults...), l.report); err != nil {
+		return err
+	}
 	for _, f := range files {
 		l.files[f.Name] = f
 	}
 	more = l.addOutside(more)
 	done := map[string]bool{}
-	for _, name := range []string{FileName, recentName} {
-		if err := l.openIndex(filepath.Join(dir, name), files, done); err != nil {
-			return nil, errors.Join(err, l.Close())
+	for _, name := range []string{index.FileName, index.RecentName} {
+		if err := l.openIndex(filepath.Join(l.dir, name), files, done); err != nil {
+			return err
 		}
 	}
 	rest := more
@@ -66,19 +83,16 @@ func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Fi
 	}
 	if l.live != nil {
 		for _, f := range rest {
-			if !l.live.knows(f.Name) {
+			if !l.live.Knows(f.Name) {
 				l.unindexed++
 			}
 		}
-		return l, nil
+		return nil
 	}
 	if len(rest) == 0 {
-		return l, nil
+		return nil
 	}
-	if err := l.scan(ctx, rest, o, report); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return l, nil
+	return l.scan(ctx, rest, o)
 }
 
 // addOutside adds files outside the folder under names that no file of the folder has, and returns them. A file of the
@@ -100,7 +114,7 @@ func (l *Library) addOutside(files []warc.File) (added []warc.File) {
 
 // openIndex opens an index for the files that it covers and that are not done, and adds these to done.
 func (l *Library) openIndex(path string, files []warc.File, done map[string]bool) error {
-	covers, err := covered(path, files)
+	covers, err := index.Covered(path, files)
 	if err != nil || covers == nil {
 		return err
 	}
@@ -133,26 +147,20 @@ func (l *Library) openIndex(path string, files []warc.File, done map[string]bool
 }
 
 // scan reads the files that no index covers.
-func (l *Library) scan(ctx context.Context, files []warc.File, o Options, report func(warc.Finding) error) error {
+func (l *Library) scan(ctx context.Context, files []warc.File, o Options) error {
 	var out bytes.Buffer
-	if _, err := build(ctx, files, nil, o, &out, report); err != nil {
+	if _, err := index.BuildFiles(ctx, files, nil, index.Options{Progress: o.Progress}, &out, l.report); err != nil {
 		return err
 	}
 	for line := range strings.Lines(out.String()) {
-		e, err := ParseEntry(line)
+		e, err := index.ParseEntry(line)
 		if err != nil {
 			return err
 		}
 		l.read = append(l.read, e)
 	}
-	slices.SortFunc(l.read, compareEntries)
+	slices.SortFunc(l.read, index.Compare)
 	return nil
-}
-
-// compareEntries compares entries by key and time. Entries of one second are compared by their places.
-func compareEntries(a, b Entry) int {
-	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Timestamp, b.Timestamp),
-		strings.Compare(a.Filename, b.Filename), cmp.Compare(a.Offset, b.Offset))
 }
 
 // Close closes the indexes.
@@ -166,36 +174,37 @@ func (l *Library) Close() error {
 
 // Lookup returns those captures with the key of a URI that are wanted, oldest first; nil wants all. Other URIs may have
 // the same key: see [uri.ReplayKey].
-func (l *Library) Lookup(address string, wanted func(Entry) bool) (found []Entry, err error) {
-	err = l.each(address, func(e Entry) {
+func (l *Library) Lookup(address string, wanted func(index.Entry) bool) (found []index.Entry, err error) {
+	err = l.each(address, func(e index.Entry) {
 		if wanted == nil || wanted(e) {
 			found = append(found, e)
 		}
 	})
-	slices.SortFunc(found, compareEntries)
+	slices.SortFunc(found, index.Compare)
 	return slices.CompactFunc(found, isSame), err // a crash while indexes are merged leaves a line in both
 }
 
-func isSame(a, b Entry) bool { return compareEntries(a, b) == 0 }
+func isSame(a, b index.Entry) bool { return index.Compare(a, b) == 0 }
 
 // each calls see with the captures that have the key of a URI, in no order, and perhaps with some of them twice. It
 // keeps none of them in memory: a page that is visited each minute has millions.
-func (l *Library) each(address string, see func(Entry)) error {
+func (l *Library) each(address string, see func(index.Entry)) error {
 	key := uri.ReplayKey(address)
 	if l.live != nil {
-		if err := l.live.find(key, see); err != nil {
+		if err := l.live.Find(key, see); err != nil {
 			return err
 		}
 	}
 	for _, x := range l.indexes {
-		err := x.each(key+" ", func(e Entry) error { see(e); return nil }, func(err error) error {
+		err := x.each(key+" ", func(e index.Entry) error { see(e); return nil }, func(err error) error {
 			return l.report(*warc.FileFinding(x.file.Name(), warc.BadIndex, err.Error()+"; make the index again"))
 		})
 		if err != nil {
 			return err
 		}
 	}
-	i, _ := slices.BinarySearchFunc(l.read, key, func(e Entry, key string) int { return strings.Compare(e.Key, key) })
+	byKey := func(e index.Entry, key string) int { return strings.Compare(e.Key, key) }
+	i, _ := slices.BinarySearchFunc(l.read, key, byKey)
 	for ; i < len(l.read) && l.read[i].Key == key; i++ {
 		see(l.read[i])
 	}
@@ -204,8 +213,8 @@ func (l *Library) each(address string, see func(Entry)) error {
 
 // each calls do with the entries whose lines begin with a prefix, and bad with the error of each line that cannot be
 // read.
-func (x sortedIndex) each(prefix string, do func(Entry) error, bad func(error) error) error {
-	at, err := SearchLines(x.size, MaxLine/16, prefix, x.lineAfter)
+func (x sortedIndex) each(prefix string, do func(index.Entry) error, bad func(error) error) error {
+	at, err := index.SearchLines(x.size, index.MaxLine/16, prefix, x.lineAfter)
 	if err != nil {
 		return err
 	}
@@ -217,7 +226,7 @@ func (x sortedIndex) each(prefix string, do func(Entry) error, bad func(error) e
 		if !strings.HasPrefix(lines.Text(), prefix) {
 			continue
 		}
-		e, err := ParseEntry(lines.Text())
+		e, err := index.ParseEntry(lines.Text())
 		if err != nil {
 			err = bad(err)
 		} else if x.counts(e.Filename) {
@@ -236,7 +245,7 @@ func (x sortedIndex) each(prefix string, do func(Entry) error, bad func(error) e
 // linesFrom returns a scanner of the lines that begin at or after an offset.
 func (x sortedIndex) linesFrom(at int64) (*bufio.Scanner, error) {
 	from := max(0, at-1)
-	lines := NewLines(io.NewSectionReader(x.file, from, x.size-from))
+	lines := index.NewLines(io.NewSectionReader(x.file, from, x.size-from))
 	if at > 0 {
 		lines.Scan() // the rest of the previous line
 	}

@@ -1,4 +1,4 @@
-package index
+package captures
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -51,8 +52,8 @@ func content(t *testing.T, l *Library, name string, decode bool) (string, error)
 
 func writeIndex(t *testing.T, dir string) {
 	t.Helper()
-	path := filepath.Join(dir, FileName)
-	if _, err := WriteFile(context.Background(), []string{dir}, Options{}, path, noFinding); err != nil {
+	path := filepath.Join(dir, index.FileName)
+	if _, err := index.WriteFile(context.Background(), []string{dir}, index.Options{}, path, noFinding); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -223,11 +224,12 @@ func TestParseVersion(t *testing.T) {
 func TestWriteFileKeepsTheOldIndexAfterAnError(t *testing.T) {
 	t.Parallel()
 	l := archivetest.Small(t)
-	path := filepath.Join(l.Dir, FileName)
+	path := filepath.Join(l.Dir, index.FileName)
 	archivetest.Must(t, os.WriteFile(path, []byte("old"), 0o644))
 	stop := errors.New("stop")
 	archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, "bad.warc"), []byte("bad"), 0o644))
-	_, err := WriteFile(context.Background(), []string{l.Dir}, Options{}, path, func(warc.Finding) error { return stop })
+	failing := func(warc.Finding) error { return stop }
+	_, err := index.WriteFile(context.Background(), []string{l.Dir}, index.Options{}, path, failing)
 	if old, _ := os.ReadFile(path); !errors.Is(err, stop) || string(old) != "old" {
 		t.Errorf("the error is %v and the old index is %q", err, old)
 	}
@@ -302,11 +304,11 @@ func TestAPageWithVeryManyCapturesTakesNoMemory(t *testing.T) {
 			host = "www.a.example"
 		}
 		fmt.Fprintf(&lines, `example,a)/ %s {"url":"http://%s/","mime":"text/html","status":"200","digest":"sha1:A",`+
-			`"length":"9","offset":"%d","filename":"moved.warc.gz"}`+"\n", start.Add(time.Duration(i)*time.Minute).Format(DateLayout), host, i)
+			`"length":"9","offset":"%d","filename":"moved.warc.gz"}`+"\n", start.Add(time.Duration(i)*time.Minute).Format(index.DateLayout), host, i)
 	}
 	lib.Page("http://c.example/", archivetest.HTMLHead, "a folder without files is refused")
 	lib.Seal()
-	for name, text := range map[string]string{FileName: lines.String(), FileName + ".files": ""} {
+	for name, text := range map[string]string{index.FileName: lines.String(), index.FileName + ".files": ""} {
 		archivetest.Must(t, os.WriteFile(filepath.Join(lib.Dir, name), []byte(text), 0o600))
 	}
 	l := opened(t, lib.Dir)
@@ -318,12 +320,12 @@ func TestAPageWithVeryManyCapturesTakesNoMemory(t *testing.T) {
 		t.Errorf("the newest are at %d to %d, want %d to %d", first, last, captures-limit-1, captures-1)
 	}
 	for pos, want := range map[int64]Place{
-		1:            {Number: 1, Count: pages, After: Entry{Offset: 2}},
-		101:          {Number: 100, Count: pages, Before: Entry{Offset: 99}, After: Entry{Offset: 102}},
-		captures - 1: {Number: pages, Count: pages, Before: Entry{Offset: captures - 2}},
-		300:          {Number: 4, Count: captures / 100, Before: Entry{Offset: 200}, After: Entry{Offset: 400}},
+		1:            {Number: 1, Count: pages, After: index.Entry{Offset: 2}},
+		101:          {Number: 100, Count: pages, Before: index.Entry{Offset: 99}, After: index.Entry{Offset: 102}},
+		captures - 1: {Number: pages, Count: pages, Before: index.Entry{Offset: captures - 2}},
+		300:          {Number: 4, Count: captures / 100, Before: index.Entry{Offset: 200}, After: index.Entry{Offset: 400}},
 	} {
-		isThere := func(a, b Entry) bool { return a.Offset == pos && b.Offset != pos }
+		isThere := func(a, b index.Entry) bool { return a.Offset == pos && b.Offset != pos }
 		found, ok, err := l.Nearest("http://a.example/", isThere)
 		if err != nil || !ok || found.Offset != pos {
 			t.Fatalf("the capture at %d: %+v, %v", pos, found, err)
@@ -334,10 +336,10 @@ func TestAPageWithVeryManyCapturesTakesNoMemory(t *testing.T) {
 			t.Errorf("the place of the capture at %d is %+v, %v; want %+v", pos, p, err, want)
 		}
 	}
-	if later, ok, err := l.Nearest("http://a.example/", func(_, _ Entry) bool { return false }); !ok || err != nil || later.Offset != captures-1 {
+	if later, ok, err := l.Nearest("http://a.example/", func(_, _ index.Entry) bool { return false }); !ok || err != nil || later.Offset != captures-1 {
 		t.Errorf("the last capture: %+v, %v", later, err)
 	}
-	if _, ok, err := l.Nearest("http://b.example/", func(_, _ Entry) bool { return false }); ok || err != nil {
+	if _, ok, err := l.Nearest("http://b.example/", func(_, _ index.Entry) bool { return false }); ok || err != nil {
 		t.Errorf("a capture of an unknown URI: %v", err)
 	}
 }

@@ -1,17 +1,15 @@
-package index
+package captures
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
-	"hash/maphash"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -24,7 +22,7 @@ const readerAge = time.Minute
 // never reads whole files: it uses the sorted indexes and the lines of a [Live]. Captures in files that no index
 // covers are not found, see [Library.Unindexed]. Its methods are safe for concurrent use.
 type LiveReader struct {
-	live *Live
+	live *index.Live
 
 	mu      sync.Mutex // guards current, and the users of all libraries
 	current *lent
@@ -39,15 +37,21 @@ type lent struct {
 	old     bool
 }
 
-// NewLiveReader returns a reader for the folder of a live index.
-func NewLiveReader(live *Live) *LiveReader { return &LiveReader{live: live} }
+// NewLiveReader returns a reader for the folder of a live index, and nil without one. The caller closes it, or lets the
+// index do so: see [index.Live.OnClose].
+func NewLiveReader(live *index.Live) *LiveReader {
+	if live == nil {
+		return nil
+	}
+	return &LiveReader{live: live}
+}
 
 // Open returns a library of the archive as it is now. The caller calls release when it is done.
 func (s *LiveReader) Open(now time.Time) (l *Library, release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.current
-	if c == nil || now.Sub(c.opened).Abs() > readerAge || c.merges != s.live.merges.Load() {
+	if c == nil || now.Sub(c.opened).Abs() > readerAge || c.merges != s.live.Merges() {
 		if err := s.renew(now); err != nil {
 			return nil, nil, err
 		}
@@ -59,11 +63,11 @@ func (s *LiveReader) Open(now time.Time) (l *Library, release func(), err error)
 
 // renew opens the library again. The lock is held.
 func (s *LiveReader) renew(now time.Time) error {
-	merges := s.live.merges.Load()
-	dir := s.live.dir
-	l, err := OpenLibrary(context.Background(), dir, Options{live: s.live}, func(warc.Finding) error { return nil })
-	if err != nil {
-		return fmt.Errorf("open the index of %s: %w", dir, err)
+	merges := s.live.Merges()
+	dir := s.live.Dir()
+	l := &Library{dir: dir, files: map[string]warc.File{}, report: func(warc.Finding) error { return nil }, live: s.live}
+	if err := l.open(context.Background(), Options{}); err != nil {
+		return errors.Join(fmt.Errorf("open the index of %s: %w", dir, err), l.Close())
 	}
 	if before := s.current; before != nil {
 		before.old = true
@@ -89,6 +93,9 @@ func (c *lent) closeUnused() {
 
 // Close closes the library that is kept open.
 func (s *LiveReader) Close() error {
+	if s == nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current != nil {
@@ -117,7 +124,7 @@ func (s *LiveReader) With(now time.Time, do func(*Library) error) error {
 const maxCaptures = 5000
 
 // Lookup calls do with the newest captures of exactly a URI, oldest first.
-func (s *LiveReader) Lookup(u uri.URI, now time.Time, do func(l *Library, newest []Entry) error) error {
+func (s *LiveReader) Lookup(u uri.URI, now time.Time, do func(l *Library, newest []index.Entry) error) error {
 	return s.With(now, func(l *Library) error {
 		newest, _, err := l.Newest(u.String(), maxCaptures)
 		if err != nil {
@@ -125,73 +132,6 @@ func (s *LiveReader) Lookup(u uri.URI, now time.Time, do func(l *Library, newest
 		}
 		return do(l, newest)
 	})
-}
-
-// place is where a line of the live file begins. A look-up goes through the places of all lines, with 16 bytes each,
-// and reads only the lines of its key.
-type place struct {
-	key uint64 // hash
-	at  int64
-}
-
-// find calls see with the entries of a key in the live file, in the order in which they were added.
-func (l *Live) find(key string, see func(Entry)) error {
-	f, places, err := l.placesOf(key)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	want := key + " "
-	in := bufio.NewReaderSize(nil, lineBuffer)
-	for _, pos := range places {
-		in.Reset(io.NewSectionReader(f, pos, MaxLine))
-		line, err := in.ReadString('\n')
-		if err != nil && err != io.EOF {
-			return fmt.Errorf("read %s: %w", f.Name(), err)
-		}
-		if !strings.HasPrefix(line, want) {
-			continue // another key with the same hash
-		}
-		if e, err := ParseEntry(strings.TrimSuffix(line, "\n")); err == nil { // longer lines are not found
-			see(e)
-		}
-	}
-	return nil
-}
-
-// lineBuffer is longer than nearly all lines.
-const lineBuffer = 1 << 10
-
-// placesOf returns the places of the lines of a key, and the live file in which they are, also if it is replaced.
-func (l *Live) placesOf(key string) (f *os.File, places []int64, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if f, err = l.reading(); err != nil {
-		return nil, nil, err
-	}
-	hash := maphash.String(l.seed, key)
-	for _, p := range l.places {
-		if p.key == hash && p.at < l.size {
-			places = append(places, p.at)
-		}
-	}
-	return f, places, nil
-}
-
-// reading writes the waiting lines, and opens the live file to search it. The lock is held.
-func (l *Live) reading() (*os.File, error) {
-	if l.err == nil {
-		_ = l.write() // the error is stored and stops the index, not this search
-	}
-	return os.Open(l.path(liveName))
-}
-
-// knows reports whether the live file has the captures of a WARC file.
-func (l *Live) knows(file string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, ok := l.open[strings.TrimSuffix(file, warc.OpenSuffix)]
-	return ok
 }
 
 // Unindexed returns the number of files whose captures are not found, because no index covers them. It is 0 unless the
@@ -218,7 +158,7 @@ func (l *Library) fileOf(name string) (warc.File, bool) {
 
 // Playable returns the capture of an entry, or an error that says why it cannot be replayed: its file or the file of
 // its original is gone, or one of the records is damaged. It reads the heads of the records, not their payloads.
-func (l *Library) Playable(ctx context.Context, e Entry) (Capture, error) {
+func (l *Library) Playable(ctx context.Context, e index.Entry) (Capture, error) {
 	c, err := l.load(e)
 	if err != nil {
 		return Capture{}, err

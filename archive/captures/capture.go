@@ -1,4 +1,4 @@
-package index
+package captures
 
 import (
 	"bytes"
@@ -13,12 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
 // Capture is one capture of a URI, as read from its records.
 type Capture struct {
-	Entry
+	index.Entry
 	Date     time.Time // to the microsecond, if the record has it
 	Type     string    // response, revisit or resource
 	RecordID string
@@ -28,7 +29,7 @@ type Capture struct {
 	Why      []warc.Field // the metadata record of the visit: why it was made and what it found
 
 	// Damage is set if the record cannot be read at the place in the index. It wraps [warc.ErrDamaged], or [ErrElsewhere]
-	// if its file is not in the folder. Then only Entry and Date are set.
+	// if its file is not in the folder. Then only index.Entry and Date are set.
 	Damage error
 
 	file warc.File
@@ -49,7 +50,7 @@ type Reference struct {
 
 // History returns the captures of exactly this URI, oldest first, including damaged ones.
 func (l *Library) History(uri string) ([]Capture, error) {
-	entries, err := l.Lookup(uri, func(e Entry) bool { return e.URL == uri })
+	entries, err := l.Lookup(uri, func(e index.Entry) bool { return e.URL == uri })
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ const maxAlike = 100
 // Alike returns other URIs that have the same key.
 func (l *Library) Alike(uri string) ([]string, error) {
 	var others []string
-	err := l.each(uri, func(e Entry) {
+	err := l.each(uri, func(e index.Entry) {
 		if e.URL != uri && len(others) < maxAlike && !slices.Contains(others, e.URL) {
 			others = append(others, e.URL)
 		}
@@ -104,13 +105,13 @@ func (l *Library) Alike(uri string) ([]string, error) {
 const maxCompanions = 8
 
 // load reads the record of an entry, and the metadata record that follows it.
-func (l *Library) load(e Entry) (Capture, error) {
+func (l *Library) load(e index.Entry) (Capture, error) {
 	c, _, _, err := l.loadHead(e)
 	return c, err
 }
 
 // loadHead reads what load reads, and returns the head of the message too, or why it cannot be read.
-func (l *Library) loadHead(e Entry) (c Capture, head warc.Head, headErr, err error) {
+func (l *Library) loadHead(e index.Entry) (c Capture, head warc.Head, headErr, err error) {
 	f, r, rec, err := l.openRecord(e)
 	if err != nil {
 		return c, head, nil, err
@@ -203,7 +204,7 @@ func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 		return l.byPayload(c)
 	}
 	if to.URI != "" {
-		entries, err := l.Lookup(to.URI, func(e Entry) bool {
+		entries, err := l.Lookup(to.URI, func(e index.Entry) bool {
 			own := e.Filename == c.Filename && e.Offset == c.Offset
 			return e.URL == to.URI && e.Date().Unix() == to.Date.Unix() && !own
 		})
@@ -236,9 +237,9 @@ func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 // byPayload returns the last capture before a revisit that has the same URI and payload digest, for revisits that name
 // no original. Heritrix wrote them before version 3.1.2.
 func (l *Library) byPayload(c Capture) (Capture, error) {
-	entries, err := l.Lookup(c.URL, func(e Entry) bool {
+	entries, err := l.Lookup(c.URL, func(e index.Entry) bool {
 		same, _ := samePayload(c.Digest, e.Digest)
-		return same && e.URL == c.URL && e.MIME != RevisitMIME && e.Date().Unix() <= c.Date.Unix()
+		return same && e.URL == c.URL && e.MIME != index.RevisitMIME && e.Date().Unix() <= c.Date.Unix()
 	})
 	if err != nil {
 		return Capture{}, err
@@ -295,14 +296,14 @@ func (l *Library) byID(ctx context.Context, id string, c Capture) (Capture, erro
 	errFound := errors.New("found")
 	in := warc.NewHeadReader()
 	for name, f := range l.files {
-		var e Entry
+		var e index.Entry
 		err := warc.EachRecord(ctx, f, nil, warc.NewFindings(f), func(rec *warc.Record) error {
 			if rec.ID() != id {
 				return nil
 			}
 			var ok bool
 			var err error
-			if e, ok, err = entryOf(rec, name, in); err != nil || !ok {
+			if e, ok, err = index.EntryOf(rec, name, in); err != nil || !ok {
 				return err
 			}
 			return errFound
