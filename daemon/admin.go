@@ -72,9 +72,8 @@ func (d *Daemon) openOffice(digest func([]int, []alarm.Summary) alarm.Summary) *
 	if d.o.Member != nil {
 		return d.o.Member.office
 	}
-	o := openOffice(d.live.Current, digest, d.o.Now, d.log)
-	d.closers.part("mails and other notices", func() error { o.Close(); return nil })
-	return o
+	run := func(f func(context.Context)) { d.background("mails and other notices", f) }
+	return openOffice(d.live.Current, digest, run, d.o.Now, d.log)
 }
 
 // serve serves the API and the dashboard on the socket and on the network address.

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -26,10 +27,9 @@ type digestSource struct {
 // office sends the alarms and the digests of all daemons of a process: to the webhook, and by e-mail. Notices wait in a
 // file until they are taken. It is safe for concurrent use.
 type office struct {
-	hook    *webhook
-	post    *mailer
-	posting func() // ends it
-	join    func(numbers []int, list []alarm.Summary) alarm.Summary
+	hook *webhook
+	post *mailer
+	join func(numbers []int, list []alarm.Summary) alarm.Summary
 
 	using   sync.Mutex // guards the field below, and is held while sources are used
 	sources map[int]digestSource
@@ -42,11 +42,11 @@ type office struct {
 // aboutAlarm names an alarm of the process as a whole.
 type aboutAlarm struct{ kind, about string }
 
-// openOffice starts an office, which first sends what an earlier run could not deliver. join makes one digest of
-// several; nil means that there is one daemon. The caller closes the office.
+// openOffice opens an office, which first sends what an earlier run could not deliver. join makes one digest of
+// several; nil means that there is one daemon. run runs a part of the office in a goroutine.
 func openOffice(
-	inForce func() *config.Config, join func([]int, []alarm.Summary) alarm.Summary, now func() time.Time,
-	log zerolog.Logger,
+	inForce func() *config.Config, join func([]int, []alarm.Summary) alarm.Summary, run func(func(context.Context)),
+	now func() time.Time, log zerolog.Logger,
 ) *office {
 	c := inForce()
 	out, err := alarm.OpenOutbox(filepath.Join(c.Storage.State, outboxFile))
@@ -57,18 +57,13 @@ func openOffice(
 		join: join, sources: map[int]digestSource{}, raised: map[aboutAlarm]map[int]bool{}, said: map[aboutAlarm]bool{},
 	}
 	o.hook = openWebhook(c.Admin.Webhook, out, alarm.Post, now, log)
-	post := &mailer{
+	o.post = &mailer{
 		config: inForce, summary: o.summary, each: o.each, send: alarm.SendMail, dir: c.Storage.State, outbox: out,
 		now: now, log: log, failing: map[string]bool{},
 	}
-	o.post, o.posting = post, background(post.Run)
+	run(o.hook.run)
+	run(o.post.Run)
 	return o
-}
-
-// Close ends the sending.
-func (o *office) Close() {
-	o.posting()
-	o.hook.close()
 }
 
 // Join lets digests have what a daemon with a number knows until leave is called. Call leave before the daemon is

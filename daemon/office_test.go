@@ -26,9 +26,8 @@ func startOffice(t *testing.T) *office {
 	t.Helper()
 	c := &config.Config{}
 	c.Storage.State = t.TempDir()
-	o := openOffice(func() *config.Config { return c }, addHosts, time.Now, zerolog.Nop())
-	t.Cleanup(o.Close)
-	return o
+	run := func(f func(context.Context)) { t.Cleanup(background(f)) }
+	return openOffice(func() *config.Config { return c }, addHosts, run, time.Now, zerolog.Nop())
 }
 
 // TestAnAlarmOfTheProcessIsSentOnceForAllDaemons raises the same alarm in two daemons, and clears it.
@@ -278,8 +277,9 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 // hookWorld is a webhook whose server takes notices, or returns an error.
 type hookWorld struct {
 	testing.TB
-	dir  string
-	hook *webhook
+	dir   string
+	hook  *webhook
+	close func() // ends it
 
 	mu    sync.Mutex // guards the fields below
 	err   error      // of each call
@@ -323,6 +323,7 @@ func (w *hookWorld) open(url string) {
 		}
 		return w.err
 	}, time.Now, zerolog.New(w))
+	w.close = background(w.hook.run)
 }
 
 // send sends notices with these texts.
@@ -357,17 +358,17 @@ func TestTheWebhookIsCalledUntilItTakesAnAlarm(t *testing.T) {
 		if more, _, _ := w.seen(); len(more) > len(calls)+1 {
 			t.Errorf("%d calls in two seconds, although the webhook does not answer", len(more)-len(calls))
 		}
-		w.hook.close()
+		w.close()
 		w.answer(nil)
 		w.open("http://hook.example/")
 		time.Sleep(10 * time.Second)
 		if _, taken, _ := w.seen(); !slices.Equal(taken, []string{"a", "b", "c"}) {
 			t.Errorf("after a restart the webhook took %q, want a, b and c", taken)
 		}
-		w.hook.close()
+		w.close()
 		w.open("http://hook.example/")
 		time.Sleep(time.Hour)
-		w.hook.close()
+		w.close()
 		_, taken, log := w.seen()
 		if len(taken) != 3 {
 			t.Errorf("alarms were sent again: %q", taken)
@@ -410,9 +411,8 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != alarm.MaxWaiting || list[0].Notice.Text != "400" {
 			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, alarm.MaxWaiting)
 		}
-		w.hook.close()
+		w.close()
 		w.hook = openWebhook("", w.hook.outbox, nil, time.Now, zerolog.Nop()) // the configuration no longer names a webhook
-		w.hook.close()
 		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != 0 {
 			t.Errorf("%d alarms wait although there is no webhook", len(list))
 		}

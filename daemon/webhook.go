@@ -26,13 +26,12 @@ type webhook struct {
 	log    zerolog.Logger
 	wake   chan struct{} // something was added
 	now    func() time.Time
-	close  func()
 
 	failures int // in a row; only run uses it
 }
 
-// openWebhook starts to send notices with post, first those that an earlier run could not deliver. The caller closes
-// the webhook.
+// openWebhook returns what sends notices with post, first those that an earlier run could not deliver. The caller runs
+// it.
 func openWebhook(
 	url string, out *alarm.Outbox, post func(context.Context, string, alarm.Notice) error, now func() time.Time,
 	log zerolog.Logger,
@@ -41,7 +40,6 @@ func openWebhook(
 	if url == "" {
 		h.check(out.Forget(func(to string) bool { return to != webhookName }))
 	}
-	h.close = background(h.run)
 	return h
 }
 
