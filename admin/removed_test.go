@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
+	"github.com/arcrawl/arcrawl/messages"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -49,7 +50,7 @@ func TestHostsAreShownAsPeopleReadThem(t *testing.T) {
 		if len(list) != 1 || list[0].Unicode != unicode {
 			t.Fatalf("the notices are %+v", list)
 		}
-		if subject, body := alarm.AlarmMail(list); !strings.Contains(subject, unicode) || !strings.Contains(body, "host: "+unicode+" ("+ascii+")\n") {
+		if subject, body := messages.AlarmMail(list); !strings.Contains(subject, unicode) || !strings.Contains(body, "host: "+unicode+" ("+ascii+")\n") {
 			t.Errorf("the mail is %q\n%s", subject, body)
 		}
 		for _, h := range []api.Host{

@@ -3,12 +3,12 @@ package cluster
 import (
 	"cmp"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/messages"
 )
 
 // joinDigests makes one digest from the digests of shards, which a node crawls.
-func joinDigests(node string, numbers []int, list []alarm.Summary) alarm.Summary {
+func joinDigests(node string, numbers []int, list []messages.Summary) messages.Summary {
 	out, j, states := list[0], joining{shards: numbers}, make([]api.Status, len(list))
 	out.Short, out.ShortError = nil, ""
 	for i, summary := range list {

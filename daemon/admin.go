@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/messages"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -54,7 +55,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 			d.log.Warn().Err(err).Msg("could not store the counts of the last minute; they are lost")
 		}
 	})
-	d.closers.stop(office.Join(number, digestSource{Summary: d.summary, Each: d.window.EachCapture}))
+	d.closers.stop(office.Join(number, messages.DigestSource{Summary: d.summary, Each: d.window.EachCapture}))
 	d.background("counts of the crawl", d.tick)
 	if owner := d.o.Owner; owner != nil {
 		d.background(ownerPart, func(ctx context.Context) { owner.Watch(ctx, d) })
@@ -68,12 +69,12 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 
 // openOffice returns what sends notices and digests: of the process, if it has several daemons. digest makes one digest
 // of several.
-func (d *Daemon) openOffice(digest func([]int, []alarm.Summary) alarm.Summary) *office {
+func (d *Daemon) openOffice(digest func([]int, []messages.Summary) messages.Summary) *messages.Office {
 	if d.o.Member != nil {
 		return d.o.Member.office
 	}
 	run := func(f func(context.Context)) { d.background("mails and other notices", f) }
-	return openOffice(d.live.Current, digest, run, d.o.Now, d.log)
+	return messages.OpenOffice(d.live.Current, digest, run, d.o.Now, d.log)
 }
 
 // serve serves the API and the dashboard on the socket and on the network address.
@@ -82,9 +83,9 @@ func (d *Daemon) serve(c config.Admin, handler func(access.Options) http.Handler
 }
 
 // summary returns the data of a digest without the notices since the last one.
-func (d *Daemon) summary() alarm.Summary {
+func (d *Daemon) summary() messages.Summary {
 	c := d.live.Current()
-	s := alarm.Summary{
+	s := messages.Summary{
 		Institution: c.Operator.Name, Link: c.Admin.URL, Status: d.window.Status(),
 		Names: func(host string) []string { return c.Site(uri.Host(host)).Names() },
 		Title: func(host string) string { return c.Site(uri.Host(host)).Title },

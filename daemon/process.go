@@ -12,19 +12,19 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/fileio"
+	"github.com/arcrawl/arcrawl/messages"
 )
 
 // Process holds what several daemons of one process have in common: the archive with its index, crawl.log, and the
 // addresses of the API. Each daemon has its store. Make one with [OpenProcess].
 type Process struct {
 	d           Daemon
-	office      *office
+	office      *messages.Office
 	subscribers feeds.PushSwitch
 	saving      sync.Mutex // of configurations: daemons read the same files at the same time
 }
@@ -38,7 +38,7 @@ type Several struct {
 	// Handler answers requests to the API of the process. The options decide who is served.
 	Handler func(access.Options) http.Handler
 	// Digest makes one digest from the digests of the daemons with some numbers.
-	Digest func(numbers []int, list []alarm.Summary) alarm.Summary
+	Digest func(numbers []int, list []messages.Summary) messages.Summary
 }
 
 // Member says that a daemon shares its process with others.

@@ -20,17 +20,17 @@ var doors = []door{
 	{
 		"the network, outwards", "net",
 		[]string{"Dial*", "Lookup*", "Resolver", "DefaultResolver"},
-		[]string{"fetch", "admin/", "cluster/"},
+		[]string{"fetch", "admin/", "cluster/", "messages"},
 	},
 	{
 		"the network, outwards", "net/http",
 		[]string{"Get", "Post", "PostForm", "Head", "Client", "Transport", "DefaultClient", "DefaultTransport"},
-		[]string{"fetch", "admin/", "cluster/"},
+		[]string{"fetch", "admin/", "cluster/", "messages"},
 	},
 	{
 		"the network, outwards", "crypto/tls",
 		[]string{"Dial*", "Client"},
-		[]string{"fetch", "cluster", "admin/alarm"},
+		[]string{"fetch", "cluster", "messages"},
 	},
 	{
 		"the network, inwards", "net",
@@ -87,6 +87,7 @@ var doors = []door{
 			"curator/",
 			"daemon/",
 			"cluster/",
+			"messages",
 			"noise/",
 			"render/",
 			"reports/",

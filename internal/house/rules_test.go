@@ -37,6 +37,7 @@ var (
 		"render/",
 		"cmd/",
 		"lab/",
+		"messages",
 		"noise",
 		"reports",
 		"internal/",
@@ -50,11 +51,11 @@ var (
 	// These get the clock of the daemon, although they may wait by the real one.
 	clocked = []string{ // files
 		"daemon/hubs.go",
-		"daemon/mailer.go",
+		"messages/mailer.go",
 		"daemon/recorder.go",
 		"archive/sealed.go",
 		"daemon/store.go",
-		"daemon/webhook.go",
+		"messages/webhook.go",
 	}
 )
 
@@ -97,7 +98,7 @@ var pardons = []pardon{
 		"interrupts the exchange with a proxy when the context ends; it is called off before the function returns",
 	},
 	{
-		"goroutines", "admin/alarm/send.go", "AfterFunc",
+		"goroutines", "messages/send.go", "AfterFunc",
 		"ends the exchange with a mail server when the context ends; it is called off before the exchange returns",
 	},
 }

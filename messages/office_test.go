@@ -1,4 +1,4 @@
-package daemon
+package messages
 
 import (
 	"bytes"
@@ -21,20 +21,34 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
+// background runs f in a goroutine. The returned function ends the context of f and waits for f to return.
+func background(f func(ctx context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
 // startOffice opens an office that sends to nobody.
-func startOffice(t *testing.T) *office {
+func startOffice(t *testing.T) *Office {
 	t.Helper()
 	c := &config.Config{}
 	c.Storage.State = t.TempDir()
 	run := func(f func(context.Context)) { t.Cleanup(background(f)) }
-	return openOffice(func() *config.Config { return c }, addHosts, run, time.Now, zerolog.Nop())
+	return OpenOffice(func() *config.Config { return c }, addHosts, run, time.Now, zerolog.Nop())
 }
 
 // TestAnAlarmOfTheProcessIsSentOnceForAllDaemons raises the same alarm in two daemons, and clears it.
 func TestAnAlarmOfTheProcessIsSentOnceForAllDaemons(t *testing.T) {
 	t.Parallel()
 	o := startOffice(t)
-	leave := o.Join(2, digestSource{})
+	leave := o.Join(2, DigestSource{})
 	for _, step := range []struct {
 		number     int
 		kind, host string
@@ -66,7 +80,7 @@ func TestAnAlarmOfTheProcessIsSentOnceForAllDaemons(t *testing.T) {
 }
 
 // addHosts makes one summary of several.
-func addHosts(numbers []int, list []alarm.Summary) (all alarm.Summary) {
+func addHosts(numbers []int, list []Summary) (all Summary) {
 	for i, summary := range list {
 		all.Status.Hosts.Known += summary.Status.Hosts.Known
 		all.Institution += fmt.Sprint(numbers[i])
@@ -81,9 +95,9 @@ func TestADigestIsOfAllDaemons(t *testing.T) {
 	if _, ok := o.summary(); ok {
 		t.Error("there is a digest without a daemon")
 	}
-	source := func(hosts int64, host string) digestSource {
-		return digestSource{
-			Summary: func() (s alarm.Summary) { s.Status.Hosts.Known = hosts; return s },
+	source := func(hosts int64, host string) DigestSource {
+		return DigestSource{
+			Summary: func() (s Summary) { s.Status.Hosts.Known = hosts; return s },
 			Each: func(since time.Time, use func(api.Capture)) time.Time {
 				use(api.Capture{Host: host})
 				return since.Add(time.Duration(hosts) * time.Second)
@@ -118,16 +132,16 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	}}
 	dir := t.TempDir()
 	open := func() *mailer {
-		out, err := alarm.OpenOutbox(filepath.Join(dir, "outbox.json"))
+		out, err := OpenOutbox(filepath.Join(dir, "outbox.json"))
 		archivetest.Must(t, err)
 		return &mailer{
 			outbox: out, failing: map[string]bool{},
 			config: func() *config.Config { return c }, dir: dir, log: zerolog.New(&log),
-			summary: func() (alarm.Summary, bool) {
-				return alarm.Summary{Names: func(string) []string { return nil }}, true
+			summary: func() (Summary, bool) {
+				return Summary{Names: func(string) []string { return nil }}, true
 			},
 			each: func(time.Time, func(api.Capture)) (from time.Time) { return from },
-			send: func(_ context.Context, _ config.Mail, m alarm.Mail) error {
+			send: func(_ context.Context, _ config.Mail, m Mail) error {
 				if failing {
 					return errors.New("no answer")
 				}
@@ -209,7 +223,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 		Server: "smtp.example:25", From: "a@library.example", Digest: "07:00",
 		To: []string{"all@library.example", "press=p@library.example monday"},
 	}}
-	out, err := alarm.OpenOutbox(filepath.Join(t.TempDir(), "outbox.json"))
+	out, err := OpenOutbox(filepath.Join(t.TempDir(), "outbox.json"))
 	archivetest.Must(t, err)
 	start := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC) // a Sunday
 	now, failing := start, ""
@@ -218,8 +232,8 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 	m := &mailer{
 		outbox: out, failing: map[string]bool{}, dir: t.TempDir(), log: zerolog.Nop(),
 		config: func() *config.Config { return c },
-		summary: func() (alarm.Summary, bool) {
-			return alarm.Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}, true
+		summary: func() (Summary, bool) {
+			return Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}, true
 		},
 		each: func(since time.Time, use func(api.Capture)) (from time.Time) { // a version of two hosts every six hours
 			for when := now; when.After(since); when = when.Add(-6 * time.Hour) {
@@ -228,7 +242,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 			}
 			return from
 		},
-		send: func(_ context.Context, _ config.Mail, m alarm.Mail) error {
+		send: func(_ context.Context, _ config.Mail, m Mail) error {
 			if m.To == failing {
 				return errors.New("no answer")
 			}
@@ -312,7 +326,7 @@ func (w *hookWorld) seen() (calls []time.Time, taken []string, log string) {
 // open opens a webhook, as the daemon does when it starts.
 func (w *hookWorld) open(url string) {
 	w.Helper()
-	out, err := alarm.OpenOutbox(filepath.Join(w.dir, outboxFile))
+	out, err := OpenOutbox(filepath.Join(w.dir, outboxFile))
 	archivetest.Must(w, err)
 	w.hook = openWebhook(url, out, func(_ context.Context, _ string, n alarm.Notice) error {
 		w.mu.Lock()
@@ -384,13 +398,13 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := &hookWorld{TB: t, dir: dir, err: fmt.Errorf("status 422: %w", alarm.ErrRefused)}
+		w := &hookWorld{TB: t, dir: dir, err: fmt.Errorf("status 422: %w", ErrRefused)}
 		w.open("http://hook.example/")
 		w.send("refused")
 		time.Sleep(time.Minute)
 		w.answer(errors.New("no answer"))
 		w.send("old")
-		time.Sleep(alarm.NoticeMaxAge)
+		time.Sleep(NoticeMaxAge)
 		w.send("new")
 		time.Sleep(time.Minute)
 		w.answer(nil)
@@ -404,12 +418,12 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 		}
 		w.answer(errors.New("no answer"))
 		var many []string
-		for i := range 3 * alarm.MaxWaiting {
+		for i := range 3 * MaxWaiting {
 			many = append(many, fmt.Sprint(i))
 		}
 		w.send(many...)
-		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != alarm.MaxWaiting || list[0].Notice.Text != "400" {
-			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, alarm.MaxWaiting)
+		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != MaxWaiting || list[0].Notice.Text != "400" {
+			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, MaxWaiting)
 		}
 		w.close()
 		w.hook = openWebhook("", w.hook.outbox, nil, time.Now, zerolog.Nop()) // the configuration no longer names a webhook

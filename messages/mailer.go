@@ -2,7 +2,7 @@
 //
 // Notices wait in the outbox, a file, until the server has taken the mail; so a restart loses none.
 
-package daemon
+package messages
 
 import (
 	"context"
@@ -34,11 +34,11 @@ const (
 // same time as Run.
 type mailer struct {
 	config  func() *config.Config
-	summary func() (s alarm.Summary, ok bool)                             // without Recent; not ok = none now
+	summary func() (s Summary, ok bool)                                   // without Recent; not ok = none now
 	each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
-	send    func(ctx context.Context, s config.Mail, m alarm.Mail) error
+	send    func(ctx context.Context, s config.Mail, m Mail) error
 	dir     string // state folder
-	outbox  *alarm.Outbox
+	outbox  *Outbox
 	now     func() time.Time
 	log     zerolog.Logger
 
@@ -61,7 +61,7 @@ func (m *mailer) Add(list []alarm.Notice) {
 	}
 	m.check(m.outbox.Add(list, func(n alarm.Notice) (receivers []string) {
 		for _, to := range c.Recipients() {
-			if c.Alarms && alarm.Concerns(to, n.Host, n.Names()) {
+			if c.Alarms && Concerns(to, n.Host, n.Names()) {
 				receivers = append(receivers, receiverOf(to))
 			}
 		}
@@ -103,7 +103,7 @@ func (m *mailer) tick(ctx context.Context, now time.Time) {
 		for i, e := range waiting {
 			list[i] = e.Notice
 		}
-		subject, body := alarm.AlarmMail(list)
+		subject, body := AlarmMail(list)
 		if m.deliver(ctx, c, to, subject, body, now) {
 			m.check(m.outbox.Taken(receiverOf(to), waiting[len(waiting)-1].Seq))
 		}
@@ -155,16 +155,16 @@ func (m *mailer) sendDigests(ctx context.Context, c config.Mail, now time.Time) 
 	}
 	s.Recent = recent
 	var done []string
-	var all []*alarm.News
+	var all []*News
 	for _, to := range c.Recipients() {
 		if last, ok := owed[receiverOf(to)]; ok {
 			delete(owed, receiverOf(to))
-			all = append(all, alarm.NewNews(to, last, now, alarm.NoticeMaxAge))
+			all = append(all, NewNews(to, last, now, NoticeMaxAge))
 		}
 	}
-	alarm.FillNews(all, m.each, s.Names)
+	FillNews(all, m.each, s.Names)
 	for _, n := range all {
-		subject, body := alarm.DigestMail(s, n)
+		subject, body := DigestMail(s, n)
 		if m.deliver(ctx, c, n.To, subject, body, now) {
 			done = append(done, receiverOf(n.To))
 		}
@@ -183,7 +183,7 @@ func (m *mailer) deliver(
 ) bool {
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
-	err := m.send(ctx, c, alarm.Mail{From: c.From, To: to.Address, Subject: subject, Body: body, Date: now})
+	err := m.send(ctx, c, Mail{From: c.From, To: to.Address, Subject: subject, Body: body, Date: now})
 	switch {
 	case err != nil && !m.failing[to.Address]:
 		m.log.Warn().Err(err).Msg("could not deliver a mail: trying again each minute")

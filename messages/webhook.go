@@ -1,4 +1,4 @@
-package daemon
+package messages
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const (
 // webhook sends alarms to the address in admin.webhook, one after the other, each until it is taken or outdated.
 type webhook struct {
 	url    string // "" = send nothing
-	outbox *alarm.Outbox
+	outbox *Outbox
 	post   func(ctx context.Context, url string, n alarm.Notice) error
 	log    zerolog.Logger
 	wake   chan struct{} // something was added
@@ -33,7 +33,7 @@ type webhook struct {
 // openWebhook returns what sends notices with post, first those that an earlier run could not deliver. The caller runs
 // it.
 func openWebhook(
-	url string, out *alarm.Outbox, post func(context.Context, string, alarm.Notice) error, now func() time.Time,
+	url string, out *Outbox, post func(context.Context, string, alarm.Notice) error, now func() time.Time,
 	log zerolog.Logger,
 ) *webhook {
 	h := &webhook{url: url, outbox: out, post: post, now: now, log: log, wake: make(chan struct{}, 1)}
@@ -98,7 +98,7 @@ func (h *webhook) step(ctx context.Context, now time.Time) bool {
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return true
-	case errors.Is(err, alarm.ErrRefused):
+	case errors.Is(err, ErrRefused):
 		h.log.Error().Err(err).Str("alarm", first.Notice.Kind).Msg("could not deliver an alarm to the webhook: not trying again")
 	case err != nil:
 		if h.failures++; h.failures == 1 {

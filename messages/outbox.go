@@ -1,4 +1,4 @@
-package alarm
+package messages
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
@@ -28,15 +29,15 @@ const (
 
 // WaitingNotice is a notice that waits for a receiver.
 type WaitingNotice struct {
-	Seq    uint64 `json:"seq"` // grows with each entry
-	Notice Notice `json:"notice"`
+	Seq    uint64       `json:"seq"` // grows with each entry
+	Notice alarm.Notice `json:"notice"`
 }
 
 // outboxContent holds what the file has.
 type outboxContent struct {
 	Seq     uint64                     `json:"seq"` // of the last entry
 	Waiting map[string][]WaitingNotice `json:"waiting"`
-	Recent  []Notice                   `json:"recent"` // for digests
+	Recent  []alarm.Notice             `json:"recent"` // for digests
 	Owed    map[string]time.Time       `json:"owed"`   // receivers of a digest that was not delivered yet, and its time
 
 	Digests map[string]time.Time `json:"digests,omitempty"` // receivers, and the time of the last digest that they took
@@ -87,7 +88,7 @@ func (o *Outbox) save() error {
 }
 
 // Add adds notices. receivers returns who receives a notice. With digest, the next digest lists the notice too.
-func (o *Outbox) Add(list []Notice, receivers func(Notice) []string, digest bool) error {
+func (o *Outbox) Add(list []alarm.Notice, receivers func(alarm.Notice) []string, digest bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	changed := false
@@ -178,7 +179,7 @@ func (o *Outbox) Owe(receivers []string, now time.Time) error {
 
 // Digest returns the receivers that are owed a digest, each with the time of the last digest that it took, and what
 // was raised and cleared lately. Digests that are outdated are not owed any more.
-func (o *Outbox) Digest(now time.Time) (owed map[string]time.Time, recent []Notice) {
+func (o *Outbox) Digest(now time.Time) (owed map[string]time.Time, recent []alarm.Notice) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	owed = map[string]time.Time{}
@@ -204,6 +205,6 @@ func (o *Outbox) Sent(receivers []string, now time.Time) error {
 		}
 		o.Digests[to] = now.UTC()
 	}
-	o.Recent = slices.DeleteFunc(o.Recent, func(n Notice) bool { return now.Sub(n.At) > DigestMaxAge })
+	o.Recent = slices.DeleteFunc(o.Recent, func(n alarm.Notice) bool { return now.Sub(n.At) > DigestMaxAge })
 	return o.save()
 }

@@ -1,4 +1,4 @@
-package alarm
+package messages
 
 import (
 	"fmt"
@@ -8,15 +8,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
 var seven = time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
 
-func notice(kind, host, text string, raised bool, labels ...string) Notice {
-	return Notice{
+func notice(kind, host, text string, raised bool, labels ...string) alarm.Notice {
+	return alarm.Notice{
 		Alarm: api.Alarm{Kind: kind, About: host, Host: host, Text: text, Since: seven}, Raised: raised, At: seven,
 		Instance: "press", Institution: "National Library", Labels: labels, Link: "https://c.example/#/host/" + host,
 	}
@@ -25,8 +28,8 @@ func notice(kind, host, text string, raised bool, labels ...string) Notice {
 // TestAlarmMailsSayWhose writes mails about one alarm and about several.
 func TestAlarmMailsSayWhose(t *testing.T) {
 	t.Parallel()
-	down := notice(Host, "a.example", "a.example was unreachable 3 times", true)
-	subject, body := AlarmMail([]Notice{down})
+	down := notice(alarm.Host, "a.example", "a.example was unreachable 3 times", true)
+	subject, body := AlarmMail([]alarm.Notice{down})
 	if subject != "arcrawl press: host: a.example was unreachable 3 times" {
 		t.Errorf("the subject is %q", subject)
 	}
@@ -35,7 +38,7 @@ func TestAlarmMailsSayWhose(t *testing.T) {
 			t.Errorf("the body does not have %q:\n%s", want, body)
 		}
 	}
-	subject, body = AlarmMail([]Notice{down, notice(Disk, "", "the disk is full", false)})
+	subject, body = AlarmMail([]alarm.Notice{down, notice(alarm.Disk, "", "the disk is full", false)})
 	if subject != "arcrawl press: 1 alarm raised, 1 cleared" || strings.Count(body, "CLEARED  disk") != 1 {
 		t.Errorf("the subject is %q, the body\n%s", subject, body)
 	}
@@ -48,14 +51,14 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 	status := api.Status{
 		Now: seven, Instance: "National Library", Condition: api.Condition{State: api.Crawling}, LastDay: api.Counts{Visits: 1234},
 		Alarms: []api.Alarm{
-			{Kind: Disk, Text: "the disk is nearly full", Since: seven},
-			{Kind: Host, Host: "news.example", Text: "news.example is down", Since: seven, Acknowledged: &api.Acknowledgement{Who: "maria"}},
-			{Kind: Host, Host: "other.example", Text: "other.example is down", Since: seven},
+			{Kind: alarm.Disk, Text: "the disk is nearly full", Since: seven},
+			{Kind: alarm.Host, Host: "news.example", Text: "news.example is down", Since: seven, Acknowledged: &api.Acknowledgement{Who: "maria"}},
+			{Kind: alarm.Host, Host: "other.example", Text: "other.example is down", Since: seven},
 		},
 	}
 	s := Summary{
 		Institution: "National Library", Link: "https://c.example/", Status: status,
-		Recent: []Notice{notice(Silence, "news.example", "news.example was silent", false, "newspapers"), notice(Uplink, "", "no network", true)},
+		Recent: []alarm.Notice{notice(alarm.Silence, "news.example", "news.example was silent", false, "newspapers"), notice(alarm.Uplink, "", "no network", true)},
 		Names:  func(host string) []string { return labels[host] },
 	}
 	digest := func(to config.Recipient) (subject, body string) {
@@ -109,8 +112,8 @@ func newspapers(link string) string {
 		Institution: "National Library", Link: link, Names: names,
 		Title: func(host string) string { return map[string]string{"news.example": "The News"}[host] },
 		Status: api.Status{Now: seven, Condition: api.Condition{State: api.Crawling}, Alarms: []api.Alarm{
-			{Kind: Silence, Host: "silent.example", Text: "nothing new from silent.example for 3 days", Since: seven},
-			{Kind: Silence, Host: "other.example", Text: "nothing new from other.example for 3 days", Since: seven},
+			{Kind: alarm.Silence, Host: "silent.example", Text: "nothing new from silent.example for 3 days", Since: seven},
+			{Kind: alarm.Silence, Host: "other.example", Text: "nothing new from other.example for 3 days", Since: seven},
 		}},
 		Short: []api.HostPace{{Host: "news.example", Promise: "captures 80 % of 95 %"}, {Host: "other.example", Promise: "captures 1 %"}},
 	}
@@ -155,10 +158,10 @@ func TestADigestIsBounded(t *testing.T) {
 	for i := range 10_000 {
 		host := fmt.Sprintf("h%d.example", i%500)
 		n.Add(api.Capture{At: seven.Add(-time.Duration(i) * time.Millisecond), Host: host, URI: fmt.Sprintf("http://%s/%d", host, i), Title: strings.Repeat("t", 5000)}, nil)
-		a := api.Alarm{Kind: Host, Host: host, Text: host + " is down"}
+		a := api.Alarm{Kind: alarm.Host, Host: host, Text: host + " is down"}
 		s.Status.Alarms = append(s.Status.Alarms, a)
 		s.Short = append(s.Short, api.HostPace{Host: host, Promise: "captures little"})
-		s.Recent = append(s.Recent, Notice{Alarm: a, At: seven})
+		s.Recent = append(s.Recent, alarm.Notice{Alarm: a, At: seven})
 	}
 	_, body := DigestMail(s, n)
 	if len(body) > 60_000 {
@@ -207,8 +210,8 @@ func TestADamagedFileDoesNotStopNewAlarms(t *testing.T) {
 		t.Fatalf("a damaged file opens as %v, %v; want an empty outbox and an error", o, err)
 	}
 	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
-	n := Notice{Alarm: api.Alarm{Kind: Disk, Text: "full"}, At: now}
-	archivetest.Must(t, o.Add([]Notice{n}, func(Notice) []string { return []string{"hook"} }, true))
+	n := alarm.Notice{Alarm: api.Alarm{Kind: alarm.Disk, Text: "full"}, At: now}
+	archivetest.Must(t, o.Add([]alarm.Notice{n}, func(alarm.Notice) []string { return []string{"hook"} }, true))
 	o, err = OpenOutbox(file)
 	archivetest.Must(t, err)
 	if list, outdated := o.For("hook", now); len(list) != 1 || outdated != 0 || list[0].Notice.Text != "full" {
@@ -222,7 +225,7 @@ func TestAnAlarmIsDeliveredAlthoughItCannotBeStored(t *testing.T) {
 	o, err := OpenOutbox(filepath.Join(t.TempDir(), "absent", "outbox.json"))
 	archivetest.Must(t, err)
 	now := time.Now()
-	err = o.Add([]Notice{{At: now}}, func(Notice) []string { return []string{"hook"} }, false)
+	err = o.Add([]alarm.Notice{{At: now}}, func(alarm.Notice) []string { return []string{"hook"} }, false)
 	if err == nil {
 		t.Error("no error although the folder does not exist")
 	}
@@ -238,7 +241,7 @@ func TestTakenRemovesOnlyWhatWasDelivered(t *testing.T) {
 	now := time.Now()
 	add := func(n int) {
 		for range n {
-			archivetest.Must(t, o.Add([]Notice{{At: now}}, func(Notice) []string { return []string{"hook"} }, false))
+			archivetest.Must(t, o.Add([]alarm.Notice{{At: now}}, func(alarm.Notice) []string { return []string{"hook"} }, false))
 		}
 	}
 	add(MaxWaiting)

@@ -1,4 +1,4 @@
-package alarm
+package messages
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -18,7 +19,7 @@ func Concerns(to config.Recipient, host string, names []string) bool {
 }
 
 // AlarmMail returns the subject and body of a mail about raised and cleared alarms.
-func AlarmMail(list []Notice) (subject, body string) {
+func AlarmMail(list []alarm.Notice) (subject, body string) {
 	var b strings.Builder
 	raised := 0
 	for _, n := range list {
@@ -57,7 +58,7 @@ type Summary struct {
 	Institution string // operator.name
 	Link        string // to the dashboard; "" if it is not known
 	Status      api.Status
-	Recent      []Notice                   // raised and cleared lately
+	Recent      []alarm.Notice             // raised and cleared lately
 	Names       func(host string) []string // labels, collections and owners of a host
 	Title       func(host string) string   // of a host; "" if it has none
 
@@ -83,7 +84,7 @@ func DigestMail(s Summary, n *News) (subject, body string) {
 	if to.Label != "" {
 		about = ", " + to.Label
 	}
-	source := SourceName(s.Status.Instance)
+	source := alarm.SourceName(s.Status.Instance)
 	subject = fmt.Sprintf("%s%s: %s, %s, %s", source, about, s.Status.Condition.State,
 		human.Count(len(raised)+len(silence), "alarm"), human.Count(n.versions, "new version"))
 	fmt.Fprintf(&b, "State at %s: %s\n", clock(s.Status.Now), s.Status.Condition.State)
@@ -106,10 +107,10 @@ func DigestMail(s Summary, n *News) (subject, body string) {
 	writeAlarms(&b, "Silent sites", silence)
 	s.writeShort(&b, to)
 	writeAlarms(&b, "Other raised alarms", raised)
-	other := func(x Notice) bool { return !x.At.After(n.Since) || !Concerns(to, x.Host, x.Names()) }
+	other := func(x alarm.Notice) bool { return !x.At.After(n.Since) || !Concerns(to, x.Host, x.Names()) }
 	recent := slices.DeleteFunc(slices.Clone(s.Recent), other)
 	fmt.Fprintf(&b, "\nRaised and cleared since the last digest: %d\n", len(recent))
-	bounded(&b, recent, func(x Notice) { fmt.Fprintf(&b, "- %s  %s\n", clock(x.At), x.Words()) })
+	bounded(&b, recent, func(x alarm.Notice) { fmt.Fprintf(&b, "- %s  %s\n", clock(x.At), x.Words()) })
 	b.WriteString("\n")
 	if s.Link != "" {
 		b.WriteString(s.Link + "\n")
@@ -134,7 +135,7 @@ func footer(instance, institution string) string {
 		instance = ""
 	}
 	return fmt.Sprintf("--\n%s of %s. The settings of these mails are in [mail] of the configuration.\n",
-		SourceName(instance), institution)
+		alarm.SourceName(instance), institution)
 }
 
 // clock returns a time for people, in UTC.

@@ -1,4 +1,4 @@
-package alarm
+package messages
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
@@ -29,9 +30,9 @@ var refusals = []int{
 // Post sends a notice of an alarm to a webhook: a POST with the notice as JSON and a "message" for people. It does not
 // follow redirects. A status other than 2xx is an error, some are [ErrRefused]. No error names the URL, which may
 // contain a secret.
-func Post(ctx context.Context, url string, n Notice) error {
+func Post(ctx context.Context, url string, n alarm.Notice) error {
 	body, err := json.Marshal(struct {
-		Notice
+		alarm.Notice
 		Words string `json:"message"`
 	}{n, n.Source() + ": " + n.Words()})
 	if err != nil {

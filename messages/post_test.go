@@ -1,4 +1,4 @@
-package alarm
+package messages
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
@@ -25,7 +26,7 @@ func TestWebhookReceivesAlarms(t *testing.T) {
 		to.WriteHeader(status)
 	}))
 	defer s.Close()
-	n := Notice{Alarm: api.Alarm{Kind: Host, About: "a.example", Text: "a.example is down", Since: noon, Host: "a.example"}, Raised: true, At: noon, Instance: "press", Institution: "National Library", Link: "https://c.example/#/host/a.example", Labels: []string{"press"}}
+	n := alarm.Notice{Alarm: api.Alarm{Kind: alarm.Host, About: "a.example", Text: "a.example is down", Since: noon, Host: "a.example"}, Raised: true, At: noon, Instance: "press", Institution: "National Library", Link: "https://c.example/#/host/a.example", Labels: []string{"press"}}
 	archivetest.Must(t, Post(t.Context(), s.URL, n))
 	if got["kind"] != "host" || got["about"] != "a.example" || got["raised"] != true || got["message"] != "arcrawl press: a.example is down" {
 		t.Errorf("the webhook received %v", got)
@@ -57,7 +58,7 @@ func TestErrorsOfAWebhookDoNotNameItsAddress(t *testing.T) {
 		gone.URL + "/services/s3cr3t?token=s3cr3t", "http://user:s3cr3t@127.0.0.1:1/s3cr3t", "http://s3cr3t\x7f/",
 		"nonsense://s3cr3t/",
 	} {
-		if err := Post(t.Context(), url, Notice{}); err == nil || strings.Contains(err.Error(), "s3cr3t") {
+		if err := Post(t.Context(), url, alarm.Notice{}); err == nil || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%q: the error is %v, want one without the address", url, err)
 		}
 	}

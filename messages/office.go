@@ -1,4 +1,4 @@
-package daemon
+package messages
 
 import (
 	"context"
@@ -18,21 +18,21 @@ import (
 // outboxFile is the file in the state folder with the notices that were not delivered yet.
 const outboxFile = "outbox.json"
 
-// digestSource returns what digests say about a daemon.
-type digestSource struct {
-	Summary func() alarm.Summary // without Recent
+// DigestSource returns what digests say about a daemon.
+type DigestSource struct {
+	Summary func() Summary // without Recent
 	Each    func(since time.Time, use func(api.Capture)) (from time.Time)
 }
 
-// office sends the alarms and the digests of all daemons of a process: to the webhook, and by e-mail. Notices wait in a
+// Office sends the alarms and the digests of all daemons of a process: to the webhook, and by e-mail. Notices wait in a
 // file until they are taken. It is safe for concurrent use.
-type office struct {
+type Office struct {
 	hook *webhook
 	post *mailer
-	join func(numbers []int, list []alarm.Summary) alarm.Summary
+	join func(numbers []int, list []Summary) Summary
 
 	using   sync.Mutex // guards the field below, and is held while sources are used
-	sources map[int]digestSource
+	sources map[int]DigestSource
 
 	mu     sync.Mutex                  // guards the fields below
 	raised map[aboutAlarm]map[int]bool // by which daemons
@@ -42,23 +42,23 @@ type office struct {
 // aboutAlarm names an alarm of the process as a whole.
 type aboutAlarm struct{ kind, about string }
 
-// openOffice opens an office, which first sends what an earlier run could not deliver. join makes one digest of
+// OpenOffice opens an office, which first sends what an earlier run could not deliver. join makes one digest of
 // several; nil means that there is one daemon. run runs a part of the office in a goroutine.
-func openOffice(
-	inForce func() *config.Config, join func([]int, []alarm.Summary) alarm.Summary, run func(func(context.Context)),
+func OpenOffice(
+	inForce func() *config.Config, join func([]int, []Summary) Summary, run func(func(context.Context)),
 	now func() time.Time, log zerolog.Logger,
-) *office {
+) *Office {
 	c := inForce()
-	out, err := alarm.OpenOutbox(filepath.Join(c.Storage.State, outboxFile))
+	out, err := OpenOutbox(filepath.Join(c.Storage.State, outboxFile))
 	if err != nil {
 		log.Error().Err(err).Msg("some alarms may never be delivered to the webhook or by e-mail")
 	}
-	o := &office{
-		join: join, sources: map[int]digestSource{}, raised: map[aboutAlarm]map[int]bool{}, said: map[aboutAlarm]bool{},
+	o := &Office{
+		join: join, sources: map[int]DigestSource{}, raised: map[aboutAlarm]map[int]bool{}, said: map[aboutAlarm]bool{},
 	}
-	o.hook = openWebhook(c.Admin.Webhook, out, alarm.Post, now, log)
+	o.hook = openWebhook(c.Admin.Webhook, out, Post, now, log)
 	o.post = &mailer{
-		config: inForce, summary: o.summary, each: o.each, send: alarm.SendMail, dir: c.Storage.State, outbox: out,
+		config: inForce, summary: o.summary, each: o.each, send: SendMail, dir: c.Storage.State, outbox: out,
 		now: now, log: log, failing: map[string]bool{},
 	}
 	run(o.hook.run)
@@ -68,7 +68,7 @@ func openOffice(
 
 // Join lets digests have what a daemon with a number knows until leave is called. Call leave before the daemon is
 // closed.
-func (o *office) Join(number int, s digestSource) (leave func()) {
+func (o *Office) Join(number int, s DigestSource) (leave func()) {
 	o.using.Lock()
 	defer o.using.Unlock()
 	o.sources[number] = s
@@ -85,7 +85,7 @@ func (o *office) Join(number int, s digestSource) (leave func()) {
 }
 
 // Notify sends the notices of a daemon. What is no alarm of a host concerns the process: it is sent once.
-func (o *office) Notify(number int, list []alarm.Notice) {
+func (o *Office) Notify(number int, list []alarm.Notice) {
 	list = o.news(number, list)
 	if len(list) > 0 {
 		o.hook.send(list)
@@ -94,7 +94,7 @@ func (o *office) Notify(number int, list []alarm.Notice) {
 }
 
 // news returns the notices that no other daemon has sent, and that end an alarm for all of them.
-func (o *office) news(number int, list []alarm.Notice) (news []alarm.Notice) {
+func (o *Office) news(number int, list []alarm.Notice) (news []alarm.Notice) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, n := range list {
@@ -119,10 +119,10 @@ func (o *office) news(number int, list []alarm.Notice) (news []alarm.Notice) {
 }
 
 // summary returns what all daemons know; ok is false while there is none.
-func (o *office) summary() (s alarm.Summary, ok bool) {
+func (o *Office) summary() (s Summary, ok bool) {
 	o.using.Lock()
 	defer o.using.Unlock()
-	var list []alarm.Summary
+	var list []Summary
 	numbers := slices.Sorted(maps.Keys(o.sources))
 	for _, n := range numbers {
 		list = append(list, o.sources[n].Summary())
@@ -138,7 +138,7 @@ func (o *office) summary() (s alarm.Summary, ok bool) {
 
 // each calls use with the captures of all daemons after a given time. from is the latest of the times before which one
 // has none.
-func (o *office) each(since time.Time, use func(api.Capture)) (from time.Time) {
+func (o *Office) each(since time.Time, use func(api.Capture)) (from time.Time) {
 	o.using.Lock()
 	defer o.using.Unlock()
 	for _, s := range o.sources {
@@ -147,4 +147,16 @@ func (o *office) each(since time.Time, use func(api.Capture)) (from time.Time) {
 		}
 	}
 	return from
+}
+
+// wait waits for d. It returns the error of ctx if ctx ends first.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
 }

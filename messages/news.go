@@ -1,4 +1,4 @@
-package alarm
+package messages
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -185,7 +186,7 @@ func bounded[E any](b *strings.Builder, list []E, write func(E)) {
 }
 
 // silent reports whether an alarm is about a site with nothing new for unusually long.
-func silent(a api.Alarm) bool { return a.Kind == Silence || a.Kind == FrontPage }
+func silent(a api.Alarm) bool { return a.Kind == alarm.Silence || a.Kind == alarm.FrontPage }
 
 // plain returns a text of a stranger as one short line, without characters that change how the text around it is shown.
 func plain(text string) string {
