@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -83,33 +82,6 @@ func (w *Window) acknowledge(o api.Acknowledge, who string) (api.Acknowledged, e
 	}
 	w.saveAlarms(raised)
 	return api.Acknowledged{Changed: n}, nil
-}
-
-// notice returns the announcement of a changed alarm.
-func (w *Window) notice(c alarm.Change, now time.Time) alarm.Notice {
-	cfg := w.o.Config().Config
-	n := alarm.Notice{
-		Alarm: c.Alarm, Raised: c.Raised, At: now.UTC(), Instance: cfg.Instance(),
-		Institution: cfg.Operator.Name, Link: dashboardLink(cfg.Admin.URL, c.Alarm),
-	}
-	if c.Host != "" {
-		site := cfg.Site(uri.Host(c.Host))
-		n.Labels, n.Collections, n.Owners = site.Labels, site.Collections, site.Owners
-	}
-	return n
-}
-
-// dashboardLink returns the address of the page about an alarm; "" if the address of the dashboard is not known.
-func dashboardLink(base string, a api.Alarm) string {
-	switch {
-	case base == "":
-		return ""
-	case strings.Contains(a.About, "://"):
-		return base + "#/uri?u=" + url.QueryEscape(a.About)
-	case a.Host != "":
-		return base + "#/host/" + url.PathEscape(a.Host)
-	}
-	return base
 }
 
 // saveAlarms stores the raised alarms for the next run.
@@ -296,18 +268,18 @@ func (w *Window) watch(now time.Time) {
 	if len(changes) == 0 {
 		return
 	}
-	notices := make([]alarm.Notice, len(changes))
-	for i, c := range changes {
-		notices[i] = w.notice(c, now)
+	for _, c := range changes {
 		if c.Raised {
 			w.o.Log.Warn().Str("alarm", c.Kind).Str("about", c.About).Msg(c.Text)
 		} else {
 			w.o.Log.Info().Str("alarm", c.Kind).Str("about", c.About).Msg("alarm cleared: " + c.Text)
 		}
 	}
-	// A crash between the two repeats notices; the other way round it would lose them.
-	if w.o.Notify != nil {
-		w.o.Notify(notices)
+	// A crash between the two repeats changes; the other way round it would lose them.
+	for _, added := range w.o.Extensions {
+		if added.Alarms != nil {
+			added.Alarms(changes, now)
+		}
 	}
 	w.saveAlarms(raised)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
 )
@@ -42,6 +43,9 @@ type Extension struct {
 	// EachCapture calls use with the captures after a given time, newest first. from is the time before which captures are
 	// not known any more; zero if all are.
 	EachCapture func(since time.Time, use func(api.Capture)) (from time.Time)
+	// Alarms is called with the alarms that were raised and cleared at one moment. It does not wait for a network. After a
+	// crash it may be called with the same changes again.
+	Alarms func(changes []alarm.Change, now time.Time)
 	// Status adds to the state of the crawl.
 	Status func(s *api.Status)
 	// Tick is called a few times a minute, by one goroutine.

@@ -20,7 +20,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
@@ -246,7 +245,7 @@ func TestTheNumberOfLabelsIsBounded(t *testing.T) {
 	}
 }
 
-// TestACrawlSaysWhichOneItIs opens a crawl with and without a name of its own. Status and notices always have a name;
+// TestACrawlSaysWhichOneItIs opens a crawl with and without a name of its own. The status always has a name;
 // metrics have the label only with admin.instance.
 func TestACrawlSaysWhichOneItIs(t *testing.T) {
 	t.Parallel()
@@ -258,10 +257,6 @@ func TestACrawlSaysWhichOneItIs(t *testing.T) {
 			inWorld(t, c.setting+everyHour, func(w *world) {
 				if got := w.window.Status().Instance; got != c.want {
 					w.Errorf("the status is of %q, want %q", got, c.want)
-				}
-				n := w.window.notice(alarm.Change{}, time.Now())
-				if n.Instance != c.want || n.Institution != "Test Library" || n.Source() != "arcrawl "+c.want {
-					w.Errorf("the notice is of %q, %q; want %q", n.Instance, n.Institution, c.want)
 				}
 				text := w.scrape()
 				series := regexp.MustCompile(`(?m)^[a-z].*$`).FindAllString(text, -1)

@@ -14,12 +14,11 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
-	"github.com/arcrawl/arcrawl/messages"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Hosts with internationalized names are shown in Unicode, and hosts whose file was deleted are marked: in the names
-// for reports, in the list and the page of a host, in the status and its alarms, and in notices.
+// for reports, in the list and the page of a host, in the status and its alarms, and in changes of alarms.
 func TestHostsAreShownAsPeopleReadThem(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -28,8 +27,8 @@ func TestHostsAreShownAsPeopleReadThem(t *testing.T) {
 		archivetest.Must(t, os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o750))
 		file := filepath.Join(dir, "hosts.d", "books.toml") // not named after its host
 		archivetest.Must(t, os.WriteFile(file, []byte("host = \""+ascii+"\"\n"), 0o600))
-		var list []alarm.Notice
-		w := newWorld(t, dir, strings.Replace(everyHour, "news.example", ascii, 1), notices(&list))
+		var list []alarm.Change
+		w := newWorld(t, dir, strings.Replace(everyHour, "news.example", ascii, 1), changes(&list))
 		defer w.Close()
 		w.Set("http://"+ascii+"/", testcrawl.Page{Down: true})
 		w.Must(os.Remove(file))
@@ -48,10 +47,7 @@ func TestHostsAreShownAsPeopleReadThem(t *testing.T) {
 			t.Errorf("the status has the hosts %+v and the alarms %+v", s.Down, s.Alarms)
 		}
 		if len(list) != 1 || list[0].Unicode != unicode {
-			t.Fatalf("the notices are %+v", list)
-		}
-		if subject, body := messages.AlarmMail(list); !strings.Contains(subject, unicode) || !strings.Contains(body, "host: "+unicode+" ("+ascii+")\n") {
-			t.Errorf("the mail is %q\n%s", subject, body)
+			t.Fatalf("the changes of alarms are %+v", list)
 		}
 		for _, h := range []api.Host{
 			get[api.Host](w, "/api/v1/hosts/"+ascii), get[api.Hosts](w, "/api/v1/hosts").Hosts[0],

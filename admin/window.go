@@ -47,9 +47,6 @@ type Options struct {
 
 	Lose func(api.LostFiles) (api.LostAnswer, error) // records which WARC files are lost
 
-	// Notify, when set, receives the alarms that were raised and cleared at one moment. It must not wait for a network.
-	Notify func([]alarm.Notice)
-
 	Dir     string // folder of the files for counts, pauses and alarms; "" stores nothing
 	Version string // of the program
 	Workers int    // maximum number of visits in progress

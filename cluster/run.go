@@ -11,11 +11,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/messages"
 )
 
 // process runs the daemons of the shards that a node owns.
@@ -228,8 +228,8 @@ func (n *process) openBase(s *ownedShard) (*base, error) {
 			b.Process = p
 			return b.joinNodes(n.node, s.Count(), n.o.Log)
 		},
-		Digest: func(numbers []int, list []messages.Summary) messages.Summary {
-			return joinDigests(n.c.Cluster.Node, numbers, list)
+		Join: func(numbers []int, states []api.Status) api.Status {
+			return joinStates(n.c.Cluster.Node, numbers, states)
 		},
 	})
 	if err != nil {

@@ -157,22 +157,28 @@ type Source struct {
 	Line int
 }
 
-// Lacks returns the first table of a wing that is not linked into the program although a file sets keys of it; "" if
-// there is none.
-func (c *Config) Lacks(linked func(wing string) bool) (table string) {
+// Lacks returns the first table or key of a wing that is not linked into the program although a file sets it, as
+// "[render]"; "" if there is none.
+func (c *Config) Lacks(linked func(wing string) bool) (name string) {
 	for _, t := range c.cat.tables {
-		if t.Wing != "" && !linked(t.Wing) && c.sets(t.Name) {
-			return t.Name
+		if t.Wing != "" && !linked(t.Wing) && c.sets(t.Name, "") {
+			return brackets(t)
+		}
+	}
+	for _, k := range c.cat.keys {
+		if table, name := k.Split(); k.Wing != "" && !linked(k.Wing) && c.sets(table, name) {
+			return k.Name
 		}
 	}
 	return ""
 }
 
-// sets reports whether any file sets keys of a table.
-func (c *Config) sets(table string) bool {
+// sets reports whether any file sets a key of a table, or any of its keys if key is "".
+func (c *Config) sets(table, key string) bool {
 	has := func(tables map[string]any) bool {
 		keys, _ := tables[table].(map[string]any)
-		return len(keys) > 0
+		_, found := keys[key]
+		return found || key == "" && len(keys) > 0
 	}
 	return has(c.doc.Root) || slices.ContainsFunc(c.files, func(f *hostFile) bool { return has(f.doc.Root) }) ||
 		c.Anywhere(func(*Settings) bool { return false }, has)

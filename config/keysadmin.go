@@ -46,8 +46,9 @@ func (d *draft) adminKeys() []schema.Var {
 			"Address of admin.replay_listen for browsers, as `https://replay.library.example/`, with another host name than the dashboard: with the same one, archived scripts do not run. Empty: the port of admin.replay_listen, and the name of the dashboard, or on this machine another of its names."),
 		schema.Optional("admin.replay_assets", InMain, schema.CheckPath, &c.Admin.ReplayAssets,
 			"Folder with the engine of ReplayWeb.page. Empty: `/usr/share/arcrawl-replay`, where the package arcrawl-replay has it."),
-		schema.Secretly(schema.Optional("admin.webhook", InMain, schema.CheckWebhook, &c.Admin.Webhook,
-			"Address that receives each alarm, and its end, as JSON by POST, at most once a second. Empty: none. The log, the status and the metrics report alarms too.")),
+		schema.OfWing("messages", schema.Secretly(schema.Optional(
+			"admin.webhook", InMain, schema.CheckWebhook, &c.Admin.Webhook,
+			"Address that receives each alarm, and its end, as JSON by POST, at most once a second. Empty: none. The log, the status and the metrics report alarms too."))),
 		schema.Secretly(schema.Optional("cluster.database", InMain, checkDatabase, &c.Cluster.Database,
 			"Experimental. PostgreSQL database that all nodes share, as `postgres://arcrawl@db.library.example/arcrawl?sslmode=verify-full`; the password is in ~/.pgpass or PGPASSFILE. Empty: this process is on its own.")),
 		schema.Optional("cluster.node", InMain, checkInstance, &c.Cluster.Node,

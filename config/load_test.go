@@ -378,8 +378,11 @@ func TestKeysOfAWingNeedTheWing(t *testing.T) {
 		load(t, "[render]\nkeep = \"all\"\n[upload]\nregion = \"here\"\n"),
 		load(t, "", "a.example.toml", "[render]\nkeep = \"all\"\n"),
 		load(t, "[[when]]\nuri = \"/live/\"\n[when.render]\nkeep = \"all\"\n"),
+		load(t, "[mail]\ndigest = \"07:00\"\n"),
+		load(t, "[admin]\ngit = true\n"),
+		load(t, "[admin]\nwebhook = \"https://alarms.library.example/\"\n"),
 	} {
-		want := []string{"", "upload", "render", "render"}[i]
+		want := []string{"", "[upload]", "[render]", "[render]", "[mail]", "", "admin.webhook"}[i]
 		if got := c.Lacks(func(wing string) bool { return wing == "cluster" }); got != want {
 			t.Errorf("configuration %d lacks %q, want %q", i, got, want)
 		}

@@ -257,22 +257,6 @@ type Recipient struct {
 	Weekday time.Weekday // of a weekly digest
 }
 
-// Period returns the time from one digest to the next.
-func (r Recipient) Period() time.Duration {
-	if r.Weekly {
-		return 7 * 24 * time.Hour
-	}
-	return 24 * time.Hour
-}
-
-// DigestDay returns the last day, up to a given one, on which a digest is sent. Days begin at midnight UTC.
-func (r Recipient) DigestDay(day time.Time) time.Time {
-	for r.Weekly && day.Weekday() != r.Weekday {
-		day = day.AddDate(0, 0, -1)
-	}
-	return day
-}
-
 // takeDay takes the day of the digest from the end of the address, if there is one.
 func (r *Recipient) takeDay() {
 	address, word, ok := strings.Cut(r.Address, " ")
@@ -289,9 +273,6 @@ func (r *Recipient) takeDay() {
 	}
 }
 
-// On reports whether mail is sent.
-func (m Mail) On() bool { return m.Server != "" && m.From != "" && len(m.To) > 0 }
-
 // Recipients returns the recipients.
 func (m Mail) Recipients() []Recipient {
 	out := make([]Recipient, len(m.To))
@@ -304,15 +285,6 @@ func (m Mail) Recipients() []Recipient {
 		out[i].takeDay()
 	}
 	return out
-}
-
-// DigestAt returns the time of day of the digest; ok is false if there is none.
-func (m Mail) DigestAt() (sinceMidnight time.Duration, ok bool) {
-	t, err := time.Parse("15:04", m.Digest)
-	if err != nil {
-		return 0, false
-	}
-	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute, true
 }
 
 // Resolve makes the path of the password absolute.
@@ -376,8 +348,8 @@ var (
 		"is not the name of a header", `write for example "X-Remote-User"; nginx drops names with _`)
 	// checkTime accepts a time of day.
 	checkTime = schema.Accept(func(s string) bool {
-		_, ok := (Mail{Digest: s}).DigestAt()
-		return ok
+		_, err := time.Parse("15:04", s)
+		return err == nil
 	}, "is not a time of day", `write for example "07:00"`)
 )
 

@@ -13,12 +13,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/messages"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 const (
@@ -31,8 +28,6 @@ const (
 // openAdmin opens the admin API and the dashboard: on the socket, and on a network address if one is configured.
 func (d *Daemon) openAdmin(now time.Time) (err error) {
 	c := d.live.Current()
-	office, number := d.openOffice(nil), d.o.Member.number()
-	notify := func(list []alarm.Notice) { office.Notify(number, list) }
 	r := d.parts
 	var labels map[string]string
 	var machine string
@@ -42,7 +37,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	d.window, err = admin.New(admin.Options{
 		Labels: labels, Machine: machine,
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Accounts: r.Daily,
-		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: d.o.Now,
+		Archive: r.Archive, FreeSpace: r.FreeSpace, Config: d.loaded(now), Now: d.o.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
 		Extensions: d.extensions(), Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored, Index: d.index.live,
 		Refused: d.refusals().Counts,
@@ -55,7 +50,9 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 			d.log.Warn().Err(err).Msg("could not store the counts of the last minute; they are lost")
 		}
 	})
-	d.closers.stop(office.Join(number, messages.DigestSource{Summary: d.summary, Each: d.window.EachCapture}))
+	if err := d.eachWing(func(w Wing) func(*Daemon) error { return w.Window })(now); err != nil {
+		return err
+	}
 	d.background("counts of the crawl", d.tick)
 	if owner := d.o.Owner; owner != nil {
 		d.background(ownerPart, func(ctx context.Context) { owner.Watch(ctx, d) })
@@ -67,34 +64,9 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	return d.serve(c.Admin, d.window.Handler)
 }
 
-// openOffice returns what sends notices and digests: of the process, if it has several daemons. digest makes one digest
-// of several.
-func (d *Daemon) openOffice(digest func([]int, []messages.Summary) messages.Summary) *messages.Office {
-	if d.o.Member != nil {
-		return d.o.Member.office
-	}
-	run := func(f func(context.Context)) { d.background("mails and other notices", f) }
-	return messages.OpenOffice(d.live.Current, digest, run, d.o.Now, d.log)
-}
-
 // serve serves the API and the dashboard on the socket and on the network address.
 func (d *Daemon) serve(c config.Admin, handler func(access.Options) http.Handler) error {
 	return errors.Join(d.serveSocket(c, handler), d.serveAddress(c, handler))
-}
-
-// summary returns the data of a digest without the notices since the last one.
-func (d *Daemon) summary() messages.Summary {
-	c := d.live.Current()
-	s := messages.Summary{
-		Institution: c.Operator.Name, Link: c.Admin.URL, Status: d.window.Status(),
-		Names: func(host string) []string { return c.Site(uri.Host(host)).Names() },
-		Title: func(host string) string { return c.Site(uri.Host(host)).Title },
-	}
-	var err error
-	if s.Short, err = d.window.BelowTarget(); err != nil {
-		s.ShortError = err.Error()
-	}
-	return s
 }
 
 // loaded returns a function that describes the configuration in force, for a daemon that started at a given time.

@@ -12,19 +12,18 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/fileio"
-	"github.com/arcrawl/arcrawl/messages"
 )
 
 // Process holds what several daemons of one process have in common: the archive with its index, crawl.log, and the
 // addresses of the API. Each daemon has its store. Make one with [OpenProcess].
 type Process struct {
 	d           Daemon
-	office      *messages.Office
 	subscribers feeds.PushSwitch
 	saving      sync.Mutex // of configurations: daemons read the same files at the same time
 }
@@ -37,8 +36,8 @@ type Several struct {
 	Open func(p *Process) error
 	// Handler answers requests to the API of the process. The options decide who is served.
 	Handler func(access.Options) http.Handler
-	// Digest makes one digest from the digests of the daemons with some numbers.
-	Digest func(numbers []int, list []messages.Summary) messages.Summary
+	// Join makes one state from the states of the daemons with some numbers.
+	Join func(numbers []int, states []api.Status) api.Status
 }
 
 // Member says that a daemon shares its process with others.
@@ -54,27 +53,18 @@ type Member struct {
 	Publish func(w *admin.Window) (withdraw func())
 }
 
-// number returns the number of the daemon in its process; 0 if it is the only one.
-func (m *Member) number() int {
-	if m == nil {
-		return 0
-	}
-	return m.Number
-}
-
 // OpenProcess opens what the daemons of a process have in common. The caller closes it.
 func OpenProcess(c *config.Config, o Options, s Several) (*Process, error) {
 	p := &Process{d: Daemon{o: o.withDefaults(), live: config.NewLive(c), log: o.Log}}
 	d := &p.d
 	d.makeWings()
 	d.parts = crawler.Parts{Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), Now: d.o.Now}
-	d.daemons = s.Most
+	d.several = s
 	return p, d.openAll(d.o.Now(),
 		p.lock, d.checkLimits, d.openProcess, d.openFolders, d.openLog, d.openWriter, d.openRecorder,
 		d.openProcessOfWings,
 		func(time.Time) error { return s.Open(p) },
 		func(time.Time) error { return d.serve(c.Admin, s.Handler) },
-		func(time.Time) error { p.office = d.openOffice(s.Digest); return nil },
 		p.openSubscribers)
 }
 

@@ -40,6 +40,8 @@ type Wing struct {
 	// Extend returns what the wing adds to the API of the daemon. It is called after Open. A test calls it with nil to
 	// read the table of its requests.
 	Extend func(d *Daemon) admin.Extension
+	// Window is called when [Daemon.Window] is made. It counts nothing and is not served yet.
+	Window func(d *Daemon) error
 	// Lost is called when somebody says that WARC files are lost or found. It must not block.
 	Lost func()
 
@@ -76,14 +78,14 @@ func wingsOf(ctx context.Context) []func() Wing {
 // linked returns an error if a file sets keys of a wing that is not among some. Without the wing they would have no
 // effect; and the store of a crawl that others follow would be changed, and the changes would be lost.
 func linked(c *config.Config, wings []func() Wing) error {
-	table := c.Lacks(func(name string) bool {
+	lacks := c.Lacks(func(name string) bool {
 		return slices.ContainsFunc(wings, func(wing func() Wing) bool { return wing().Name == name })
 	})
-	if table == "" {
+	if lacks == "" {
 		return nil
 	}
-	return fmt.Errorf("%s has [%s], and this program was built without it: use another build of arcrawl, or remove the "+
-		"table", c.Path, table)
+	return fmt.Errorf("%s has %s, and this program was built without it: use another build of arcrawl, or remove it",
+		c.Path, lacks)
 }
 
 // makeWings makes the wings of the daemon: if it shares its process, as the wings of the process do.
@@ -116,6 +118,20 @@ func (d *Daemon) Now() time.Time { return d.o.Now() }
 
 // Version returns the version of the program.
 func (d *Daemon) Version() string { return d.o.Version }
+
+// Number returns the number of the daemon in its process; 0 if it is the only one.
+func (d *Daemon) Number() int {
+	if d.o.Member == nil {
+		return 0
+	}
+	return d.o.Member.Number
+}
+
+// Join makes one state of the states of the daemons with some numbers. Call it only for what stands for all daemons of
+// a process.
+func (d *Daemon) Join(numbers []int, states []api.Status) api.Status {
+	return d.several.Join(numbers, states)
+}
 
 // Log returns the log of what an operator should know.
 func (d *Daemon) Log() zerolog.Logger { return d.log }

@@ -1,4 +1,6 @@
-// Package messages reports alarms to webhooks and by e-mail (SMTP, RFC 5321). [AlarmMail] and [DigestMail] write what a
-// message says, each for one recipient, because somebody who receives only hosts with a label is not told of others.
-// [ComposeMail] makes its text, [SendMail] delivers it to the configured server.
+// Package messages is the wing that reports alarms to a webhook and by e-mail (SMTP, RFC 5321), and sends digests.
+//
+// An office takes the changes of alarms from all daemons of a process. The webhook receives each, and the recipients of
+// mail those that concern them, because somebody who receives only hosts with a label is not told of others. What was
+// not delivered waits in a file, so a restart loses none.
 package messages

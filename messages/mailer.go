@@ -15,7 +15,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/fileio"
@@ -34,34 +33,26 @@ const (
 // same time as Run.
 type mailer struct {
 	config  func() *config.Config
-	summary func() (s Summary, ok bool)                                   // without Recent; not ok = none now
+	summary func() (s summary, ok bool)                                   // without Recent; not ok = none now
 	each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
-	send    func(ctx context.Context, s config.Mail, m Mail) error
+	send    func(ctx context.Context, s config.Mail, m mail) error
 	dir     string // state folder
-	outbox  *Outbox
+	outbox  *outbox
 	now     func() time.Time
 	log     zerolog.Logger
 
 	failing map[string]bool // addresses to which the last mail was not delivered; only tick uses it
 }
 
-// receiverOf returns the name of a recipient in the outbox.
-func receiverOf(to config.Recipient) string {
-	if to.Label == "" {
-		return to.Address
-	}
-	return to.Label + "=" + to.Address
-}
-
 // Add queues notices for their recipients. It writes a file, and does not wait for the network.
-func (m *mailer) Add(list []alarm.Notice) {
+func (m *mailer) Add(list []notice) {
 	c := m.config().Mail
-	if !c.On() {
+	if !isOn(c) {
 		return
 	}
-	m.check(m.outbox.Add(list, func(n alarm.Notice) (receivers []string) {
+	m.check(m.outbox.Add(list, func(n notice) (receivers []string) {
 		for _, to := range c.Recipients() {
-			if c.Alarms && Concerns(to, n.Host, n.Names()) {
+			if c.Alarms && concerns(to, n.Host, n.Names()) {
 				receivers = append(receivers, receiverOf(to))
 			}
 		}
@@ -87,7 +78,7 @@ func (m *mailer) Run(ctx context.Context) {
 // delivered is sent again later.
 func (m *mailer) tick(ctx context.Context, now time.Time) {
 	c := m.config().Mail
-	if !c.On() {
+	if !isOn(c) {
 		return
 	}
 	m.orderDigest(c, now)
@@ -99,11 +90,11 @@ func (m *mailer) tick(ctx context.Context, now time.Time) {
 		if len(waiting) == 0 {
 			continue
 		}
-		list := make([]alarm.Notice, len(waiting))
+		list := make([]notice, len(waiting))
 		for i, e := range waiting {
 			list[i] = e.Notice
 		}
-		subject, body := AlarmMail(list)
+		subject, body := alarmMail(list)
 		if m.deliver(ctx, c, to, subject, body, now) {
 			m.check(m.outbox.Taken(receiverOf(to), waiting[len(waiting)-1].Seq))
 		}
@@ -114,7 +105,7 @@ func (m *mailer) tick(ctx context.Context, now time.Time) {
 // orderDigest notes each day at the time of the digest which recipients are owed one. A digest of a day on which the
 // daemon did not run is owed later.
 func (m *mailer) orderDigest(c config.Mail, now time.Time) {
-	at, ok := c.DigestAt()
+	at, ok := digestAt(c)
 	day := now.UTC().Truncate(24 * time.Hour)
 	if !ok || now.Before(day.Add(at)) {
 		return
@@ -134,7 +125,7 @@ func (m *mailer) orderDigest(c config.Mail, now time.Time) {
 	}
 	var receivers []string
 	for _, to := range c.Recipients() {
-		if to.DigestDay(day).Format(time.DateOnly) > done {
+		if digestDay(to, day).Format(time.DateOnly) > done {
 			receivers = append(receivers, receiverOf(to))
 		}
 	}
@@ -155,16 +146,16 @@ func (m *mailer) sendDigests(ctx context.Context, c config.Mail, now time.Time) 
 	}
 	s.Recent = recent
 	var done []string
-	var all []*News
+	var all []*news
 	for _, to := range c.Recipients() {
 		if last, ok := owed[receiverOf(to)]; ok {
 			delete(owed, receiverOf(to))
-			all = append(all, NewNews(to, last, now, NoticeMaxAge))
+			all = append(all, newNews(to, last, now, noticeMaxAge))
 		}
 	}
-	FillNews(all, m.each, s.Names)
+	fillNews(all, m.each, s.Names)
 	for _, n := range all {
-		subject, body := DigestMail(s, n)
+		subject, body := digestMail(s, n)
 		if m.deliver(ctx, c, n.To, subject, body, now) {
 			done = append(done, receiverOf(n.To))
 		}
@@ -183,7 +174,7 @@ func (m *mailer) deliver(
 ) bool {
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
-	err := m.send(ctx, c, Mail{From: c.From, To: to.Address, Subject: subject, Body: body, Date: now})
+	err := m.send(ctx, c, mail{From: c.From, To: to.Address, Subject: subject, Body: body, Date: now})
 	switch {
 	case err != nil && !m.failing[to.Address]:
 		m.log.Warn().Err(err).Msg("could not deliver a mail: trying again each minute")

@@ -6,20 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Concerns reports whether a recipient receives an alarm about a host. names are its labels, collections and owners.
-// Who has no label receives everything. Who has one does not receive alarms about the crawl as a whole.
-func Concerns(to config.Recipient, host string, names []string) bool {
-	return to.Label == "" || host != "" && slices.Contains(names, to.Label)
-}
-
-// AlarmMail returns the subject and body of a mail about raised and cleared alarms.
-func AlarmMail(list []alarm.Notice) (subject, body string) {
+// alarmMail returns the subject and body of a mail about raised and cleared alarms.
+func alarmMail(list []notice) (subject, body string) {
 	var b strings.Builder
 	raised := 0
 	for _, n := range list {
@@ -53,12 +45,12 @@ func AlarmMail(list []alarm.Notice) (subject, body string) {
 	return subject, b.String() + footer(first.Instance, first.Institution)
 }
 
-// Summary holds the data of a digest.
-type Summary struct {
+// summary holds the data of a digest.
+type summary struct {
 	Institution string // operator.name
 	Link        string // to the dashboard; "" if it is not known
 	Status      api.Status
-	Recent      []alarm.Notice             // raised and cleared lately
+	Recent      []notice                   // raised and cleared lately
 	Names       func(host string) []string // labels, collections and owners of a host
 	Title       func(host string) string   // of a host; "" if it has none
 
@@ -66,13 +58,13 @@ type Summary struct {
 	ShortError string         // why Short is not known
 }
 
-// DigestMail returns the subject and body of the daily or weekly mail to a recipient.
-func DigestMail(s Summary, n *News) (subject, body string) {
+// digestMail returns the subject and body of the daily or weekly mail to a recipient.
+func digestMail(s summary, n *news) (subject, body string) {
 	to := n.To
 	var b strings.Builder
 	var raised, silence []api.Alarm
 	for _, a := range s.Status.Alarms {
-		if Concerns(to, a.Host, s.Names(a.Host)) {
+		if concerns(to, a.Host, s.Names(a.Host)) {
 			if silent(a) {
 				silence = append(silence, a)
 			} else {
@@ -84,7 +76,7 @@ func DigestMail(s Summary, n *News) (subject, body string) {
 	if to.Label != "" {
 		about = ", " + to.Label
 	}
-	source := alarm.SourceName(s.Status.Instance)
+	source := sourceName(s.Status.Instance)
 	subject = fmt.Sprintf("%s%s: %s, %s, %s", source, about, s.Status.Condition.State,
 		human.Count(len(raised)+len(silence), "alarm"), human.Count(n.versions, "new version"))
 	fmt.Fprintf(&b, "State at %s: %s\n", clock(s.Status.Now), s.Status.Condition.State)
@@ -107,10 +99,10 @@ func DigestMail(s Summary, n *News) (subject, body string) {
 	writeAlarms(&b, "Silent sites", silence)
 	s.writeShort(&b, to)
 	writeAlarms(&b, "Other raised alarms", raised)
-	other := func(x alarm.Notice) bool { return !x.At.After(n.Since) || !Concerns(to, x.Host, x.Names()) }
+	other := func(x notice) bool { return !x.At.After(n.Since) || !concerns(to, x.Host, x.Names()) }
 	recent := slices.DeleteFunc(slices.Clone(s.Recent), other)
 	fmt.Fprintf(&b, "\nRaised and cleared since the last digest: %d\n", len(recent))
-	bounded(&b, recent, func(x alarm.Notice) { fmt.Fprintf(&b, "- %s  %s\n", clock(x.At), x.Words()) })
+	bounded(&b, recent, func(x notice) { fmt.Fprintf(&b, "- %s  %s\n", clock(x.At), x.Words()) })
 	b.WriteString("\n")
 	if s.Link != "" {
 		b.WriteString(s.Link + "\n")
@@ -135,7 +127,7 @@ func footer(instance, institution string) string {
 		instance = ""
 	}
 	return fmt.Sprintf("--\n%s of %s. The settings of these mails are in [mail] of the configuration.\n",
-		alarm.SourceName(instance), institution)
+		sourceName(instance), institution)
 }
 
 // clock returns a time for people, in UTC.

@@ -18,8 +18,8 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 var seven = time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
 
-func notice(kind, host, text string, raised bool, labels ...string) alarm.Notice {
-	return alarm.Notice{
+func aNotice(kind, host, text string, raised bool, labels ...string) notice {
+	return notice{
 		Alarm: api.Alarm{Kind: kind, About: host, Host: host, Text: text, Since: seven}, Raised: raised, At: seven,
 		Instance: "press", Institution: "National Library", Labels: labels, Link: "https://c.example/#/host/" + host,
 	}
@@ -28,8 +28,8 @@ func notice(kind, host, text string, raised bool, labels ...string) alarm.Notice
 // TestAlarmMailsSayWhose writes mails about one alarm and about several.
 func TestAlarmMailsSayWhose(t *testing.T) {
 	t.Parallel()
-	down := notice(alarm.Host, "a.example", "a.example was unreachable 3 times", true)
-	subject, body := AlarmMail([]alarm.Notice{down})
+	down := aNotice(alarm.Host, "a.example", "a.example was unreachable 3 times", true)
+	subject, body := alarmMail([]notice{down})
 	if subject != "arcrawl press: host: a.example was unreachable 3 times" {
 		t.Errorf("the subject is %q", subject)
 	}
@@ -38,7 +38,7 @@ func TestAlarmMailsSayWhose(t *testing.T) {
 			t.Errorf("the body does not have %q:\n%s", want, body)
 		}
 	}
-	subject, body = AlarmMail([]alarm.Notice{down, notice(alarm.Disk, "", "the disk is full", false)})
+	subject, body = alarmMail([]notice{down, aNotice(alarm.Disk, "", "the disk is full", false)})
 	if subject != "arcrawl press: 1 alarm raised, 1 cleared" || strings.Count(body, "CLEARED  disk") != 1 {
 		t.Errorf("the subject is %q, the body\n%s", subject, body)
 	}
@@ -56,13 +56,13 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 			{Kind: alarm.Host, Host: "other.example", Text: "other.example is down", Since: seven},
 		},
 	}
-	s := Summary{
+	s := summary{
 		Institution: "National Library", Link: "https://c.example/", Status: status,
-		Recent: []alarm.Notice{notice(alarm.Silence, "news.example", "news.example was silent", false, "newspapers"), notice(alarm.Uplink, "", "no network", true)},
+		Recent: []notice{aNotice(alarm.Silence, "news.example", "news.example was silent", false, "newspapers"), aNotice(alarm.Uplink, "", "no network", true)},
 		Names:  func(host string) []string { return labels[host] },
 	}
 	digest := func(to config.Recipient) (subject, body string) {
-		return DigestMail(s, NewNews(to, time.Time{}, seven.Add(time.Hour), 0))
+		return digestMail(s, newNews(to, time.Time{}, seven.Add(time.Hour), 0))
 	}
 	subject, body := digest(config.Recipient{Address: "operator@library.example"})
 	if subject != "arcrawl National Library: crawling, 3 alarms, 0 new versions" {
@@ -94,7 +94,7 @@ func newspapers(link string) string {
 		}
 		return []string{"newspapers"}
 	}
-	n := NewNews(config.Recipient{Label: "newspapers", Address: "a@b.example", Weekly: true}, time.Time{}, seven, 0)
+	n := newNews(config.Recipient{Label: "newspapers", Address: "a@b.example", Weekly: true}, time.Time{}, seven, 0)
 	add := func(hours int, host, path, title, kind string) {
 		n.Add(api.Capture{
 			At: seven.Add(-time.Duration(hours) * time.Hour), Host: host, URI: "http://" + host + path, Title: title, Kind: kind,
@@ -108,16 +108,16 @@ func newspapers(link string) string {
 	add(6, "other.example", "/", "Not of a newspaper", "changed")
 	add(7, "files.example", "/a.pdf", "", "changed")
 	add(200, "news.example", "/old", "Last week", "changed")
-	s := Summary{
+	s := summary{
 		Institution: "National Library", Link: link, Names: names,
-		Title: func(host string) string { return map[string]string{"news.example": "The News"}[host] },
+		Title: func(host string) string { return map[string]string{"news.example": "The news"}[host] },
 		Status: api.Status{Now: seven, Condition: api.Condition{State: api.Crawling}, Alarms: []api.Alarm{
 			{Kind: alarm.Silence, Host: "silent.example", Text: "nothing new from silent.example for 3 days", Since: seven},
 			{Kind: alarm.Silence, Host: "other.example", Text: "nothing new from other.example for 3 days", Since: seven},
 		}},
 		Short: []api.HostPace{{Host: "news.example", Promise: "captures 80 % of 95 %"}, {Host: "other.example", Promise: "captures 1 %"}},
 	}
-	_, body := DigestMail(s, n)
+	_, body := digestMail(s, n)
 	return body
 }
 
@@ -127,12 +127,12 @@ func TestTheDigestOfALabelHasItsParts(t *testing.T) {
 	body := newspapers("https://c.example")
 	for _, want := range []string{
 		"\nNew versions since 2026-11-15 07:00 UTC: 5, on 2 sites; first captures among them: 1\n",
-		"\n- The News (news.example): 4 versions\n  2026-11-22 06:00 UTC  Council Bcc: x@evil.example[31m ää",
+		"\n- The news (news.example): 4 versions\n  2026-11-22 06:00 UTC  Council Bcc: x@evil.example[31m ää",
 		"ä…\n    https://c.example/view/20261122060000/http://news.example/\n",
 		"\n  2026-11-22 03:00 UTC  Boat found\n    https://c.example/view/20261122030000/http://news.example/boat\n",
 		"\n- files.example: 1 version\n  2026-11-22 00:00 UTC  (no title)\n    https://c.example/view/20261122000000/http://files.example/a.pdf\n",
 		"\nSilent sites: 1\n- since 2026-11-22 07:00 UTC: nothing new from silent.example for 3 days\n",
-		"\nMissed capture targets: 1\n- The News (news.example): captures 80 % of 95 %\n",
+		"\nMissed capture targets: 1\n- The news (news.example): captures 80 % of 95 %\n",
 		"\nOther raised alarms: 0\n",
 	} {
 		if !strings.Contains(body, want) {
@@ -152,18 +152,18 @@ func TestTheDigestOfALabelHasItsParts(t *testing.T) {
 // TestADigestIsBounded writes a digest of far more sites, alarms and targets than anybody reads.
 func TestADigestIsBounded(t *testing.T) {
 	t.Parallel()
-	n := NewNews(config.Recipient{Address: "a@b.example"}, time.Time{}, seven, 0)
+	n := newNews(config.Recipient{Address: "a@b.example"}, time.Time{}, seven, 0)
 	n.From = seven.Add(-time.Hour)
-	s := Summary{Names: func(string) []string { return nil }, Status: api.Status{Now: seven}}
+	s := summary{Names: func(string) []string { return nil }, Status: api.Status{Now: seven}}
 	for i := range 10_000 {
 		host := fmt.Sprintf("h%d.example", i%500)
 		n.Add(api.Capture{At: seven.Add(-time.Duration(i) * time.Millisecond), Host: host, URI: fmt.Sprintf("http://%s/%d", host, i), Title: strings.Repeat("t", 5000)}, nil)
 		a := api.Alarm{Kind: alarm.Host, Host: host, Text: host + " is down"}
 		s.Status.Alarms = append(s.Status.Alarms, a)
 		s.Short = append(s.Short, api.HostPace{Host: host, Promise: "captures little"})
-		s.Recent = append(s.Recent, alarm.Notice{Alarm: a, At: seven})
+		s.Recent = append(s.Recent, notice{Alarm: a, At: seven})
 	}
-	_, body := DigestMail(s, n)
+	_, body := digestMail(s, n)
 	if len(body) > 60_000 {
 		t.Errorf("the digest has %d bytes", len(body))
 	}
@@ -194,7 +194,7 @@ func TestADigestBeginsWhereTheLastOneEnded(t *testing.T) {
 		if c.last == 0 {
 			last = time.Time{}
 		}
-		n := NewNews(config.Recipient{Weekly: c.weekly}, last, seven, 3*day)
+		n := newNews(config.Recipient{Weekly: c.weekly}, last, seven, 3*day)
 		if got := seven.Sub(n.Since); got != c.want {
 			t.Errorf("weekly %v, %s after the last digest, it begins %s ago; want %s", c.weekly, c.last, got, c.want)
 		}
@@ -205,14 +205,14 @@ func TestADamagedFileDoesNotStopNewAlarms(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "outbox.json")
 	archivetest.Must(t, os.WriteFile(file, []byte(`{"seq": 7, "wai`), 0o600))
-	o, err := OpenOutbox(file)
+	o, err := openOutbox(file)
 	if err == nil || o == nil {
 		t.Fatalf("a damaged file opens as %v, %v; want an empty outbox and an error", o, err)
 	}
 	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
-	n := alarm.Notice{Alarm: api.Alarm{Kind: alarm.Disk, Text: "full"}, At: now}
-	archivetest.Must(t, o.Add([]alarm.Notice{n}, func(alarm.Notice) []string { return []string{"hook"} }, true))
-	o, err = OpenOutbox(file)
+	n := notice{Alarm: api.Alarm{Kind: alarm.Disk, Text: "full"}, At: now}
+	archivetest.Must(t, o.Add([]notice{n}, func(notice) []string { return []string{"hook"} }, true))
+	o, err = openOutbox(file)
 	archivetest.Must(t, err)
 	if list, outdated := o.For("hook", now); len(list) != 1 || outdated != 0 || list[0].Notice.Text != "full" {
 		t.Errorf("%+v waits, %d outdated; want the alarm", list, outdated)
@@ -222,10 +222,10 @@ func TestADamagedFileDoesNotStopNewAlarms(t *testing.T) {
 // A folder that cannot be written, as on a full disk, must not lose the alarm about it.
 func TestAnAlarmIsDeliveredAlthoughItCannotBeStored(t *testing.T) {
 	t.Parallel()
-	o, err := OpenOutbox(filepath.Join(t.TempDir(), "absent", "outbox.json"))
+	o, err := openOutbox(filepath.Join(t.TempDir(), "absent", "outbox.json"))
 	archivetest.Must(t, err)
 	now := time.Now()
-	err = o.Add([]alarm.Notice{{At: now}}, func(alarm.Notice) []string { return []string{"hook"} }, false)
+	err = o.Add([]notice{{At: now}}, func(notice) []string { return []string{"hook"} }, false)
 	if err == nil {
 		t.Error("no error although the folder does not exist")
 	}
@@ -237,14 +237,14 @@ func TestAnAlarmIsDeliveredAlthoughItCannotBeStored(t *testing.T) {
 // Notices that arrive while others are delivered stay, also if the oldest were dropped meanwhile.
 func TestTakenRemovesOnlyWhatWasDelivered(t *testing.T) {
 	t.Parallel()
-	o := &Outbox{}
+	o := &outbox{}
 	now := time.Now()
 	add := func(n int) {
 		for range n {
-			archivetest.Must(t, o.Add([]alarm.Notice{{At: now}}, func(alarm.Notice) []string { return []string{"hook"} }, false))
+			archivetest.Must(t, o.Add([]notice{{At: now}}, func(notice) []string { return []string{"hook"} }, false))
 		}
 	}
-	add(MaxWaiting)
+	add(maxWaiting)
 	list, _ := o.For("hook", now)
 	add(5)
 	archivetest.Must(t, o.Taken("hook", list[len(list)-1].Seq))

@@ -23,8 +23,8 @@ const (
 	maxTitle = 160 // characters of a title
 )
 
-// News collects the new versions for the digest of one recipient.
-type News struct {
+// news collects the new versions for the digest of one recipient.
+type news struct {
 	To    config.Recipient
 	Since time.Time // the digest has what came later
 	From  time.Time // older captures are not known any more; zero if all are
@@ -40,23 +40,23 @@ type siteNews struct {
 	others   []api.Capture // the newest without one, which are listed only if no version has a title
 }
 
-// NewNews returns the news for a recipient, who took the last digest at a given time; zero if there was none. They
+// newNews returns the news for a recipient, who took the last digest at a given time; zero if there was none. They
 // begin then, but not much longer ago than the usual time between two digests.
-func NewNews(to config.Recipient, last, now time.Time, grace time.Duration) *News {
-	since := now.Add(-to.Period())
+func newNews(to config.Recipient, last, now time.Time, grace time.Duration) *news {
+	since := now.Add(-period(to))
 	if !last.IsZero() {
 		since = last
-		if earliest := now.Add(-to.Period() - grace); since.Before(earliest) {
+		if earliest := now.Add(-period(to) - grace); since.Before(earliest) {
 			since = earliest
 		}
 	}
-	return &News{To: to, Since: since, sites: map[string]*siteNews{}}
+	return &news{To: to, Since: since, sites: map[string]*siteNews{}}
 }
 
 // Add adds a capture, if it is new and concerns the recipient. names are the labels, collections and owners of its
 // host. Captures are added newest first.
-func (n *News) Add(c api.Capture, names []string) {
-	if c.Kind == api.CaptureChecked || !c.At.After(n.Since) || !Concerns(n.To, c.Host, names) {
+func (n *news) Add(c api.Capture, names []string) {
+	if c.Kind == api.CaptureChecked || !c.At.After(n.Since) || !concerns(n.To, c.Host, names) {
 		return
 	}
 	s := n.sites[c.Host]
@@ -79,10 +79,10 @@ func (n *News) Add(c api.Capture, names []string) {
 	}
 }
 
-// FillNews adds captures to the news of all recipients, and calls each once to read them. names returns the labels,
+// fillNews adds captures to the news of all recipients, and calls each once to read them. names returns the labels,
 // collections and owners of a host.
-func FillNews(
-	all []*News, each func(since time.Time, use func(api.Capture)) (from time.Time), names func(host string) []string,
+func fillNews(
+	all []*news, each func(since time.Time, use func(api.Capture)) (from time.Time), names func(host string) []string,
 ) {
 	if len(all) == 0 {
 		return
@@ -110,7 +110,7 @@ func FillNews(
 }
 
 // write writes the sites with new versions, and the newest pages of each with links to the dashboard.
-func (n *News) write(b *strings.Builder, s Summary) {
+func (n *news) write(b *strings.Builder, s summary) {
 	fmt.Fprintf(b, "\nNew versions since %s: %d, on %s; first captures among them: %d\n",
 		clock(n.Since), n.versions, human.Count(len(n.sites), "site"), n.firsts)
 	if n.From.After(n.Since) {
@@ -136,7 +136,7 @@ func (n *News) write(b *strings.Builder, s Summary) {
 }
 
 // site returns a host as people know it: with its title, if it has one.
-func (s Summary) site(host string) string {
+func (s summary) site(host string) string {
 	name := human.Host(host)
 	if s.Title == nil {
 		return name
@@ -148,7 +148,7 @@ func (s Summary) site(host string) string {
 }
 
 // base returns the address of the dashboard with a slash at its end; "" if it is not known.
-func (s Summary) base() string {
+func (s summary) base() string {
 	if s.Link == "" {
 		return ""
 	}
@@ -156,7 +156,7 @@ func (s Summary) base() string {
 }
 
 // linkTo returns the address of a version in the dashboard. Without a dashboard it is the URI.
-func (s Summary) linkTo(c api.Capture) string {
+func (s summary) linkTo(c api.Capture) string {
 	if s.Link == "" {
 		return c.URI
 	}
@@ -164,8 +164,8 @@ func (s Summary) linkTo(c api.Capture) string {
 }
 
 // writeShort writes the sites of a recipient that do not meet their capture targets.
-func (s Summary) writeShort(b *strings.Builder, to config.Recipient) {
-	other := func(p api.HostPace) bool { return !Concerns(to, p.Host, s.Names(p.Host)) }
+func (s summary) writeShort(b *strings.Builder, to config.Recipient) {
+	other := func(p api.HostPace) bool { return !concerns(to, p.Host, s.Names(p.Host)) }
 	list := slices.DeleteFunc(slices.Clone(s.Short), other)
 	if s.ShortError != "" {
 		fmt.Fprintf(b, "\nMissed capture targets: not known, %s\n", s.ShortError)

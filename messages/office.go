@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"path/filepath"
@@ -10,29 +11,47 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // outboxFile is the file in the state folder with the notices that were not delivered yet.
 const outboxFile = "outbox.json"
 
-// DigestSource returns what digests say about a daemon.
-type DigestSource struct {
-	Summary func() Summary // without Recent
+// digestSource returns what digests say about a daemon.
+type digestSource struct {
+	Summary func() summary // without Recent
 	Each    func(since time.Time, use func(api.Capture)) (from time.Time)
 }
 
-// Office sends the alarms and the digests of all daemons of a process: to the webhook, and by e-mail. Notices wait in a
+// sourceOf returns what digests say about a daemon whose window is made.
+func sourceOf(d *daemon.Daemon) digestSource {
+	return digestSource{Each: d.Window().EachCapture, Summary: func() summary {
+		c := d.Live().Current()
+		s := summary{
+			Institution: c.Operator.Name, Link: c.Admin.URL, Status: d.Window().Status(),
+			Names: func(host string) []string { return c.Site(uri.Host(host)).Names() },
+			Title: func(host string) string { return c.Site(uri.Host(host)).Title },
+		}
+		var err error
+		if s.Short, err = d.Window().BelowTarget(); err != nil {
+			s.ShortError = err.Error()
+		}
+		return s
+	}}
+}
+
+// office sends the alarms and the digests of all daemons of a process: to the webhook, and by e-mail. Notices wait in a
 // file until they are taken. It is safe for concurrent use.
-type Office struct {
+type office struct {
 	hook *webhook
 	post *mailer
-	join func(numbers []int, list []Summary) Summary
+	join func(numbers []int, states []api.Status) api.Status // see [daemon.Daemon.Join]
 
 	using   sync.Mutex // guards the field below, and is held while sources are used
-	sources map[int]DigestSource
+	sources map[int]digestSource
 
 	mu     sync.Mutex                  // guards the fields below
 	raised map[aboutAlarm]map[int]bool // by which daemons
@@ -42,33 +61,31 @@ type Office struct {
 // aboutAlarm names an alarm of the process as a whole.
 type aboutAlarm struct{ kind, about string }
 
-// OpenOffice opens an office, which first sends what an earlier run could not deliver. join makes one digest of
-// several; nil means that there is one daemon. run runs a part of the office in a goroutine.
-func OpenOffice(
-	inForce func() *config.Config, join func([]int, []Summary) Summary, run func(func(context.Context)),
+// open opens an office, which first sends what an earlier run could not deliver. run runs a part of the office in a
+// goroutine.
+func (o *office) open(
+	inForce func() *config.Config, join func([]int, []api.Status) api.Status, run func(func(context.Context)),
 	now func() time.Time, log zerolog.Logger,
-) *Office {
+) {
 	c := inForce()
-	out, err := OpenOutbox(filepath.Join(c.Storage.State, outboxFile))
+	out, err := openOutbox(filepath.Join(c.Storage.State, outboxFile))
 	if err != nil {
 		log.Error().Err(err).Msg("some alarms may never be delivered to the webhook or by e-mail")
 	}
-	o := &Office{
-		join: join, sources: map[int]DigestSource{}, raised: map[aboutAlarm]map[int]bool{}, said: map[aboutAlarm]bool{},
-	}
-	o.hook = openWebhook(c.Admin.Webhook, out, Post, now, log)
+	o.join, o.sources = join, map[int]digestSource{}
+	o.raised, o.said = map[aboutAlarm]map[int]bool{}, map[aboutAlarm]bool{}
+	o.hook = openWebhook(c.Admin.Webhook, out, post, now, log)
 	o.post = &mailer{
-		config: inForce, summary: o.summary, each: o.each, send: SendMail, dir: c.Storage.State, outbox: out,
+		config: inForce, summary: o.summary, each: o.each, send: sendMail, dir: c.Storage.State, outbox: out,
 		now: now, log: log, failing: map[string]bool{},
 	}
 	run(o.hook.run)
 	run(o.post.Run)
-	return o
 }
 
 // Join lets digests have what a daemon with a number knows until leave is called. Call leave before the daemon is
 // closed.
-func (o *Office) Join(number int, s DigestSource) (leave func()) {
+func (o *office) Join(number int, s digestSource) (leave func()) {
 	o.using.Lock()
 	defer o.using.Unlock()
 	o.sources[number] = s
@@ -85,7 +102,7 @@ func (o *Office) Join(number int, s DigestSource) (leave func()) {
 }
 
 // Notify sends the notices of a daemon. What is no alarm of a host concerns the process: it is sent once.
-func (o *Office) Notify(number int, list []alarm.Notice) {
+func (o *office) Notify(number int, list []notice) {
 	list = o.news(number, list)
 	if len(list) > 0 {
 		o.hook.send(list)
@@ -94,7 +111,7 @@ func (o *Office) Notify(number int, list []alarm.Notice) {
 }
 
 // news returns the notices that no other daemon has sent, and that end an alarm for all of them.
-func (o *Office) news(number int, list []alarm.Notice) (news []alarm.Notice) {
+func (o *office) news(number int, list []notice) (news []notice) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, n := range list {
@@ -119,10 +136,10 @@ func (o *Office) news(number int, list []alarm.Notice) (news []alarm.Notice) {
 }
 
 // summary returns what all daemons know; ok is false while there is none.
-func (o *Office) summary() (s Summary, ok bool) {
+func (o *office) summary() (s summary, ok bool) {
 	o.using.Lock()
 	defer o.using.Unlock()
-	var list []Summary
+	var list []summary
 	numbers := slices.Sorted(maps.Keys(o.sources))
 	for _, n := range numbers {
 		list = append(list, o.sources[n].Summary())
@@ -133,12 +150,24 @@ func (o *Office) summary() (s Summary, ok bool) {
 	case 1:
 		return list[0], true
 	}
-	return o.join(numbers, list), true
+	return joined(list, func(states []api.Status) api.Status { return o.join(numbers, states) }), true
+}
+
+// joined makes one summary of the summaries of several daemons. join makes one state of their states.
+func joined(list []summary, join func([]api.Status) api.Status) summary {
+	out, states := list[0], make([]api.Status, len(list))
+	out.Short, out.ShortError = nil, ""
+	for i, s := range list {
+		states[i] = s.Status
+		out.Short, out.ShortError = append(out.Short, s.Short...), cmp.Or(out.ShortError, s.ShortError)
+	}
+	out.Status = join(states)
+	return out
 }
 
 // each calls use with the captures of all daemons after a given time. from is the latest of the times before which one
 // has none.
-func (o *Office) each(since time.Time, use func(api.Capture)) (from time.Time) {
+func (o *office) each(since time.Time, use func(api.Capture)) (from time.Time) {
 	o.using.Lock()
 	defer o.using.Unlock()
 	for _, s := range o.sources {

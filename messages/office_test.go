@@ -36,19 +36,21 @@ func background(f func(ctx context.Context)) (stop func()) {
 }
 
 // startOffice opens an office that sends to nobody.
-func startOffice(t *testing.T) *Office {
+func startOffice(t *testing.T) *office {
 	t.Helper()
 	c := &config.Config{}
 	c.Storage.State = t.TempDir()
 	run := func(f func(context.Context)) { t.Cleanup(background(f)) }
-	return OpenOffice(func() *config.Config { return c }, addHosts, run, time.Now, zerolog.Nop())
+	o := new(office)
+	o.open(func() *config.Config { return c }, addHosts, run, time.Now, zerolog.Nop())
+	return o
 }
 
 // TestAnAlarmOfTheProcessIsSentOnceForAllDaemons raises the same alarm in two daemons, and clears it.
 func TestAnAlarmOfTheProcessIsSentOnceForAllDaemons(t *testing.T) {
 	t.Parallel()
 	o := startOffice(t)
-	leave := o.Join(2, DigestSource{})
+	leave := o.Join(2, digestSource{})
 	for _, step := range []struct {
 		number     int
 		kind, host string
@@ -67,23 +69,23 @@ func TestAnAlarmOfTheProcessIsSentOnceForAllDaemons(t *testing.T) {
 		{2, alarm.Uplink, "", false, 0},
 		{2, alarm.Database, "", true, 1},
 	} {
-		n := alarm.Notice{Alarm: api.Alarm{Kind: step.kind, Host: step.host}, Raised: step.raised}
-		if got := o.news(step.number, []alarm.Notice{n}); len(got) != step.sent {
+		n := notice{Alarm: api.Alarm{Kind: step.kind, Host: step.host}, Raised: step.raised}
+		if got := o.news(step.number, []notice{n}); len(got) != step.sent {
 			t.Errorf("%+v: %d notices", step, len(got))
 		}
 	}
 	leave()
-	n := alarm.Notice{Alarm: api.Alarm{Kind: alarm.Database}}
-	if got := o.news(1, []alarm.Notice{n}); len(got) != 1 {
+	n := notice{Alarm: api.Alarm{Kind: alarm.Database}}
+	if got := o.news(1, []notice{n}); len(got) != 1 {
 		t.Errorf("a daemon that has left keeps an alarm raised: %d notices", len(got))
 	}
 }
 
-// addHosts makes one summary of several.
-func addHosts(numbers []int, list []Summary) (all Summary) {
-	for i, summary := range list {
-		all.Status.Hosts.Known += summary.Status.Hosts.Known
-		all.Institution += fmt.Sprint(numbers[i])
+// addHosts makes one state of several.
+func addHosts(numbers []int, states []api.Status) (all api.Status) {
+	for i, s := range states {
+		all.Hosts.Known += s.Hosts.Known
+		all.Instance += fmt.Sprint(numbers[i])
 	}
 	return all
 }
@@ -95,9 +97,13 @@ func TestADigestIsOfAllDaemons(t *testing.T) {
 	if _, ok := o.summary(); ok {
 		t.Error("there is a digest without a daemon")
 	}
-	source := func(hosts int64, host string) DigestSource {
-		return DigestSource{
-			Summary: func() (s Summary) { s.Status.Hosts.Known = hosts; return s },
+	source := func(hosts int64, host string) digestSource {
+		return digestSource{
+			Summary: func() (s summary) {
+				s.Institution, s.Status.Hosts.Known, s.Short = "Library", hosts, []api.HostPace{{Host: host}}
+				s.ShortError = map[int64]string{4: "no time"}[hosts]
+				return s
+			},
 			Each: func(since time.Time, use func(api.Capture)) time.Time {
 				use(api.Capture{Host: host})
 				return since.Add(time.Duration(hosts) * time.Second)
@@ -106,7 +112,8 @@ func TestADigestIsOfAllDaemons(t *testing.T) {
 	}
 	o.Join(1, source(3, "a.example"))
 	leave := o.Join(2, source(4, "b.example"))
-	if s, ok := o.summary(); !ok || s.Status.Hosts.Known != 7 || s.Institution != "12" {
+	if s, ok := o.summary(); !ok || s.Status.Hosts.Known != 7 || s.Status.Instance != "12" || s.Institution != "Library" ||
+		len(s.Short) != 2 || s.ShortError != "no time" {
 		t.Errorf("the digest of both: %t, %+v", ok, s)
 	}
 	var hosts []string
@@ -115,7 +122,7 @@ func TestADigestIsOfAllDaemons(t *testing.T) {
 		t.Errorf("captures of %s since %s", got, from)
 	}
 	leave()
-	if s, _ := o.summary(); s.Status.Hosts.Known != 3 {
+	if s, _ := o.summary(); s.Status.Hosts.Known != 3 || len(s.Short) != 1 {
 		t.Errorf("the digest has %d hosts after a daemon has left, want 3", s.Status.Hosts.Known)
 	}
 }
@@ -132,16 +139,16 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	}}
 	dir := t.TempDir()
 	open := func() *mailer {
-		out, err := OpenOutbox(filepath.Join(dir, "outbox.json"))
+		out, err := openOutbox(filepath.Join(dir, "outbox.json"))
 		archivetest.Must(t, err)
 		return &mailer{
 			outbox: out, failing: map[string]bool{},
 			config: func() *config.Config { return c }, dir: dir, log: zerolog.New(&log),
-			summary: func() (Summary, bool) {
-				return Summary{Names: func(string) []string { return nil }}, true
+			summary: func() (summary, bool) {
+				return summary{Names: func(string) []string { return nil }}, true
 			},
 			each: func(time.Time, func(api.Capture)) (from time.Time) { return from },
-			send: func(_ context.Context, _ config.Mail, m Mail) error {
+			send: func(_ context.Context, _ config.Mail, m mail) error {
 				if failing {
 					return errors.New("no answer")
 				}
@@ -159,7 +166,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 		return strings.Join(sent, ", ")
 	}
 	write := func(host string, labels ...string) {
-		m.Add([]alarm.Notice{{
+		m.Add([]notice{{
 			Alarm:  api.Alarm{Kind: alarm.Host, Host: host, Text: host + " is down"},
 			Raised: true, Labels: labels, At: now,
 		}})
@@ -223,7 +230,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 		Server: "smtp.example:25", From: "a@library.example", Digest: "07:00",
 		To: []string{"all@library.example", "press=p@library.example monday"},
 	}}
-	out, err := OpenOutbox(filepath.Join(t.TempDir(), "outbox.json"))
+	out, err := openOutbox(filepath.Join(t.TempDir(), "outbox.json"))
 	archivetest.Must(t, err)
 	start := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC) // a Sunday
 	now, failing := start, ""
@@ -232,8 +239,8 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 	m := &mailer{
 		outbox: out, failing: map[string]bool{}, dir: t.TempDir(), log: zerolog.Nop(),
 		config: func() *config.Config { return c },
-		summary: func() (Summary, bool) {
-			return Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}, true
+		summary: func() (summary, bool) {
+			return summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}, true
 		},
 		each: func(since time.Time, use func(api.Capture)) (from time.Time) { // a version of two hosts every six hours
 			for when := now; when.After(since); when = when.Add(-6 * time.Hour) {
@@ -242,7 +249,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 			}
 			return from
 		},
-		send: func(_ context.Context, _ config.Mail, m Mail) error {
+		send: func(_ context.Context, _ config.Mail, m mail) error {
 			if m.To == failing {
 				return errors.New("no answer")
 			}
@@ -254,7 +261,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 	}
 	for day := range 17 {
 		if day == 3 {
-			m.Add([]alarm.Notice{{Alarm: api.Alarm{Host: "press.example", Text: "press is down"}, Raised: true, Labels: []string{"press"}, At: now}})
+			m.Add([]notice{{Alarm: api.Alarm{Host: "press.example", Text: "press is down"}, Raised: true, Labels: []string{"press"}, At: now}})
 		}
 		failing = ""
 		if day == 1 {
@@ -326,9 +333,9 @@ func (w *hookWorld) seen() (calls []time.Time, taken []string, log string) {
 // open opens a webhook, as the daemon does when it starts.
 func (w *hookWorld) open(url string) {
 	w.Helper()
-	out, err := OpenOutbox(filepath.Join(w.dir, outboxFile))
+	out, err := openOutbox(filepath.Join(w.dir, outboxFile))
 	archivetest.Must(w, err)
-	w.hook = openWebhook(url, out, func(_ context.Context, _ string, n alarm.Notice) error {
+	w.hook = openWebhook(url, out, func(_ context.Context, _ string, n notice) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.calls = append(w.calls, time.Now())
@@ -342,9 +349,9 @@ func (w *hookWorld) open(url string) {
 
 // send sends notices with these texts.
 func (w *hookWorld) send(texts ...string) {
-	var list []alarm.Notice
+	var list []notice
 	for _, text := range texts {
-		list = append(list, alarm.Notice{Alarm: api.Alarm{Kind: alarm.Host, Text: text}, At: time.Now(), Raised: true})
+		list = append(list, notice{Alarm: api.Alarm{Kind: alarm.Host, Text: text}, At: time.Now(), Raised: true})
 	}
 	w.hook.send(list)
 }
@@ -398,13 +405,13 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := &hookWorld{TB: t, dir: dir, err: fmt.Errorf("status 422: %w", ErrRefused)}
+		w := &hookWorld{TB: t, dir: dir, err: fmt.Errorf("status 422: %w", errRefused)}
 		w.open("http://hook.example/")
 		w.send("refused")
 		time.Sleep(time.Minute)
 		w.answer(errors.New("no answer"))
 		w.send("old")
-		time.Sleep(NoticeMaxAge)
+		time.Sleep(noticeMaxAge)
 		w.send("new")
 		time.Sleep(time.Minute)
 		w.answer(nil)
@@ -418,12 +425,12 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 		}
 		w.answer(errors.New("no answer"))
 		var many []string
-		for i := range 3 * MaxWaiting {
+		for i := range 3 * maxWaiting {
 			many = append(many, fmt.Sprint(i))
 		}
 		w.send(many...)
-		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != MaxWaiting || list[0].Notice.Text != "400" {
-			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, MaxWaiting)
+		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != maxWaiting || list[0].Notice.Text != "400" {
+			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, maxWaiting)
 		}
 		w.close()
 		w.hook = openWebhook("", w.hook.outbox, nil, time.Now, zerolog.Nop()) // the configuration no longer names a webhook

@@ -11,50 +11,49 @@ import (
 	"sync"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 const (
-	// MaxWaiting is the maximum number of notices that wait for a receiver. The oldest ones are dropped.
-	MaxWaiting = 200
-	// NoticeMaxAge is the age at which a notice is outdated: nobody needs it any more.
-	NoticeMaxAge = 3 * 24 * time.Hour
-	// DigestMaxAge is how long notices are kept for digests. It is longer than a week and the time in which a digest
+	// maxWaiting is the maximum number of notices that wait for a receiver. The oldest ones are dropped.
+	maxWaiting = 200
+	// noticeMaxAge is the age at which a notice is outdated: nobody needs it any more.
+	noticeMaxAge = 3 * 24 * time.Hour
+	// digestMaxAge is how long notices are kept for digests. It is longer than a week and the time in which a digest
 	// can be delivered.
-	DigestMaxAge = 11 * 24 * time.Hour
+	digestMaxAge = 11 * 24 * time.Hour
 	// maxReceivers bounds the receivers with waiting notices. Those that the configuration names are far fewer.
 	maxReceivers = 200
 )
 
-// WaitingNotice is a notice that waits for a receiver.
-type WaitingNotice struct {
-	Seq    uint64       `json:"seq"` // grows with each entry
-	Notice alarm.Notice `json:"notice"`
+// waitingNotice is a notice that waits for a receiver.
+type waitingNotice struct {
+	Seq    uint64 `json:"seq"` // grows with each entry
+	Notice notice `json:"notice"`
 }
 
 // outboxContent holds what the file has.
 type outboxContent struct {
 	Seq     uint64                     `json:"seq"` // of the last entry
-	Waiting map[string][]WaitingNotice `json:"waiting"`
-	Recent  []alarm.Notice             `json:"recent"` // for digests
+	Waiting map[string][]waitingNotice `json:"waiting"`
+	Recent  []notice                   `json:"recent"` // for digests
 	Owed    map[string]time.Time       `json:"owed"`   // receivers of a digest that was not delivered yet, and its time
 
 	Digests map[string]time.Time `json:"digests,omitempty"` // receivers, and the time of the last digest that they took
 }
 
-// Outbox holds the notices. Its methods are safe for concurrent use. An error of a method means that the change is not
+// outbox holds the notices. Its methods are safe for concurrent use. An error of a method means that the change is not
 // in the file; it applies until the program ends.
-type Outbox struct {
+type outbox struct {
 	file string // "" stores nothing
 
 	mu sync.Mutex // guards the field below
 	outboxContent
 }
 
-// OpenOutbox reads the file of an earlier run. If it is damaged, the outbox is empty and usable, and the error says so.
-func OpenOutbox(file string) (*Outbox, error) {
-	o := &Outbox{file: file}
+// openOutbox reads the file of an earlier run. If it is damaged, the outbox is empty and usable, and the error says so.
+func openOutbox(file string) (*outbox, error) {
+	o := &outbox{file: file}
 	if file == "" {
 		return o, nil
 	}
@@ -73,7 +72,7 @@ func OpenOutbox(file string) (*Outbox, error) {
 }
 
 // save writes the file. The caller holds o.mu.
-func (o *Outbox) save() error {
+func (o *outbox) save() error {
 	if o.file == "" {
 		return nil
 	}
@@ -88,7 +87,7 @@ func (o *Outbox) save() error {
 }
 
 // Add adds notices. receivers returns who receives a notice. With digest, the next digest lists the notice too.
-func (o *Outbox) Add(list []alarm.Notice, receivers func(alarm.Notice) []string, digest bool) error {
+func (o *outbox) Add(list []notice, receivers func(notice) []string, digest bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	changed := false
@@ -98,10 +97,10 @@ func (o *Outbox) Add(list []alarm.Notice, receivers func(alarm.Notice) []string,
 				continue
 			}
 			if o.Waiting == nil {
-				o.Waiting = map[string][]WaitingNotice{}
+				o.Waiting = map[string][]waitingNotice{}
 			}
 			o.Seq++
-			o.Waiting[to] = newest(append(o.Waiting[to], WaitingNotice{o.Seq, n}))
+			o.Waiting[to] = newest(append(o.Waiting[to], waitingNotice{o.Seq, n}))
 			changed = true
 		}
 		if digest {
@@ -115,15 +114,15 @@ func (o *Outbox) Add(list []alarm.Notice, receivers func(alarm.Notice) []string,
 }
 
 // newest drops the oldest elements of a list that is too long.
-func newest[E any](list []E) []E { return list[max(0, len(list)-MaxWaiting):] }
+func newest[E any](list []E) []E { return list[max(0, len(list)-maxWaiting):] }
 
 // For returns the notices that wait for a receiver, oldest first. It drops outdated ones and returns their number.
-func (o *Outbox) For(to string, now time.Time) (waiting []WaitingNotice, outdated int) {
+func (o *outbox) For(to string, now time.Time) (waiting []waitingNotice, outdated int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	all := o.Waiting[to]
 	waiting = slices.Clone(all)
-	waiting = slices.DeleteFunc(waiting, func(e WaitingNotice) bool { return now.Sub(e.Notice.At) > NoticeMaxAge })
+	waiting = slices.DeleteFunc(waiting, func(e waitingNotice) bool { return now.Sub(e.Notice.At) > noticeMaxAge })
 	if outdated = len(all) - len(waiting); outdated > 0 {
 		o.set(to, slices.Clone(waiting))
 	}
@@ -131,15 +130,15 @@ func (o *Outbox) For(to string, now time.Time) (waiting []WaitingNotice, outdate
 }
 
 // Taken removes the notices of a receiver up to the one with the number seq.
-func (o *Outbox) Taken(to string, seq uint64) error {
+func (o *outbox) Taken(to string, seq uint64) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.set(to, slices.DeleteFunc(o.Waiting[to], func(e WaitingNotice) bool { return e.Seq <= seq }))
+	o.set(to, slices.DeleteFunc(o.Waiting[to], func(e waitingNotice) bool { return e.Seq <= seq }))
 	return o.save()
 }
 
 // set replaces the notices of a receiver. The caller holds o.mu.
-func (o *Outbox) set(to string, list []WaitingNotice) {
+func (o *outbox) set(to string, list []waitingNotice) {
 	if len(list) == 0 {
 		delete(o.Waiting, to)
 		return
@@ -148,7 +147,7 @@ func (o *Outbox) set(to string, list []WaitingNotice) {
 }
 
 // Forget drops what waits for receivers that are not wanted, because the configuration no longer names them.
-func (o *Outbox) Forget(wanted func(to string) bool) error {
+func (o *outbox) Forget(wanted func(to string) bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	changed := false
@@ -165,7 +164,7 @@ func (o *Outbox) Forget(wanted func(to string) bool) error {
 }
 
 // Owe notes that receivers are owed a digest as of now. What others are owed stays.
-func (o *Outbox) Owe(receivers []string, now time.Time) error {
+func (o *outbox) Owe(receivers []string, now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.Owed == nil {
@@ -179,12 +178,12 @@ func (o *Outbox) Owe(receivers []string, now time.Time) error {
 
 // Digest returns the receivers that are owed a digest, each with the time of the last digest that it took, and what
 // was raised and cleared lately. Digests that are outdated are not owed any more.
-func (o *Outbox) Digest(now time.Time) (owed map[string]time.Time, recent []alarm.Notice) {
+func (o *outbox) Digest(now time.Time) (owed map[string]time.Time, recent []notice) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	owed = map[string]time.Time{}
 	for to, when := range o.Owed {
-		if now.Sub(when) > NoticeMaxAge {
+		if now.Sub(when) > noticeMaxAge {
 			delete(o.Owed, to)
 			continue
 		}
@@ -194,10 +193,10 @@ func (o *Outbox) Digest(now time.Time) (owed map[string]time.Time, recent []alar
 }
 
 // Sent records that receivers took the digest of now. It drops what is too old for the next one.
-func (o *Outbox) Sent(receivers []string, now time.Time) error {
+func (o *outbox) Sent(receivers []string, now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	maps.DeleteFunc(o.Digests, func(_ string, at time.Time) bool { return now.Sub(at) > DigestMaxAge })
+	maps.DeleteFunc(o.Digests, func(_ string, at time.Time) bool { return now.Sub(at) > digestMaxAge })
 	for _, to := range receivers {
 		delete(o.Owed, to)
 		if o.Digests == nil {
@@ -205,6 +204,6 @@ func (o *Outbox) Sent(receivers []string, now time.Time) error {
 		}
 		o.Digests[to] = now.UTC()
 	}
-	o.Recent = slices.DeleteFunc(o.Recent, func(n alarm.Notice) bool { return now.Sub(n.At) > DigestMaxAge })
+	o.Recent = slices.DeleteFunc(o.Recent, func(n notice) bool { return now.Sub(n.At) > digestMaxAge })
 	return o.save()
 }

@@ -11,15 +11,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
 // webhookTime is the maximum duration of a call.
 const webhookTime = 10 * time.Second
 
-// ErrRefused is the error of a notice that the webhook will never take.
-var ErrRefused = errors.New("the webhook refuses this notice")
+// errRefused is the error of a notice that the webhook will never take.
+var errRefused = errors.New("the webhook refuses this notice")
 
 // refusals are statuses that say that the request itself is wrong, so that it is useless to repeat it.
 var refusals = []int{
@@ -27,12 +26,12 @@ var refusals = []int{
 	http.StatusUnprocessableEntity,
 }
 
-// Post sends a notice of an alarm to a webhook: a POST with the notice as JSON and a "message" for people. It does not
-// follow redirects. A status other than 2xx is an error, some are [ErrRefused]. No error names the URL, which may
+// post sends a notice of an alarm to a webhook: a POST with the notice as JSON and a "message" for people. It does not
+// follow redirects. A status other than 2xx is an error, some are [errRefused]. No error names the URL, which may
 // contain a secret.
-func Post(ctx context.Context, url string, n alarm.Notice) error {
+func post(ctx context.Context, url string, n notice) error {
 	body, err := json.Marshal(struct {
-		alarm.Notice
+		notice
 		Words string `json:"message"`
 	}{n, n.Source() + ": " + n.Words()})
 	if err != nil {
@@ -56,7 +55,7 @@ func Post(ctx context.Context, url string, n alarm.Notice) error {
 		return fmt.Errorf("call the webhook: %w", err)
 	}
 	if slices.Contains(refusals, got.StatusCode) {
-		return fmt.Errorf("call the webhook: status %s: %w", got.Status, ErrRefused)
+		return fmt.Errorf("call the webhook: status %s: %w", got.Status, errRefused)
 	}
 	if got.StatusCode/100 != 2 {
 		return fmt.Errorf("call the webhook: status %s", got.Status)

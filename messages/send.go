@@ -19,15 +19,15 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// Mail is an e-mail.
-type Mail struct {
+// mail is an e-mail.
+type mail struct {
 	From, To      string
 	Subject, Body string
 	Date          time.Time
 }
 
-// ComposeMail returns a message as it is sent: headers and body in UTF-8, lines that end in CRLF.
-func ComposeMail(m Mail) ([]byte, error) {
+// composeMail returns a message as it is sent: headers and body in UTF-8, lines that end in CRLF.
+func composeMail(m mail) ([]byte, error) {
 	_, domain, _ := strings.Cut(m.From, "@")
 	var b bytes.Buffer
 	for _, h := range []struct{ name, value string }{
@@ -55,17 +55,17 @@ func ComposeMail(m Mail) ([]byte, error) {
 // oneLine replaces line ends, which would begin another header.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// SendMail delivers a message to the mail server. ctx bounds the whole exchange.
-func SendMail(ctx context.Context, s config.Mail, m Mail) error {
-	if err := sendMail(ctx, s, m, nil); err != nil {
+// sendMail delivers a message to the mail server. ctx bounds the whole exchange.
+func sendMail(ctx context.Context, s config.Mail, m mail) error {
+	if err := exchange(ctx, s, m, nil); err != nil {
 		return fmt.Errorf("send a mail to %s through %s: %w", m.To, s.Server, err)
 	}
 	return nil
 }
 
-// sendMail delivers a message. roots are the certificates to trust; nil trusts the certificates of the system.
-func sendMail(ctx context.Context, s config.Mail, m Mail, roots *x509.CertPool) (err error) {
-	text, err := ComposeMail(m)
+// exchange delivers a message. roots are the certificates to trust; nil trusts the certificates of the system.
+func exchange(ctx context.Context, s config.Mail, m mail, roots *x509.CertPool) (err error) {
+	text, err := composeMail(m)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func signIn(c *smtp.Client, s config.Mail, host string) error {
 	return nil
 }
 
-func deliver(c *smtp.Client, m Mail, text []byte) error {
+func deliver(c *smtp.Client, m mail, text []byte) error {
 	if err := c.Mail(m.From); err != nil {
 		return err
 	}

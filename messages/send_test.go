@@ -107,7 +107,7 @@ func TestMailIsDelivered(t *testing.T) {
 	t.Parallel()
 	password := filepath.Join(t.TempDir(), "password")
 	archivetest.Must(t, os.WriteFile(password, []byte("geheim\n"), 0o600))
-	m := Mail{
+	m := mail{
 		From: "arcrawl@library.example", To: "press@library.example", Subject: "arcrawl: host: müller.example\r\nBcc: x@evil.example",
 		Body: "Überfällig: " + strings.Repeat("ä", 200) + "\n.\nend\n", Date: time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC),
 	}
@@ -115,7 +115,7 @@ func TestMailIsDelivered(t *testing.T) {
 		t.Run(string(security), func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, security == config.Implicit, "")
-			err := sendMail(t.Context(), config.Mail{Server: s.address, Security: security, User: "arcrawl", PasswordFile: password}, m, s.roots)
+			err := exchange(t.Context(), config.Mail{Server: s.address, Security: security, User: "arcrawl", PasswordFile: password}, m, s.roots)
 			<-s.done
 			if err != nil {
 				t.Fatalf("%v after %q", err, s.log)
@@ -146,15 +146,15 @@ func TestMailIsDelivered(t *testing.T) {
 // TestMailFailuresAreExplained sends to servers that refuse, cannot be reached, or do not answer.
 func TestMailFailuresAreExplained(t *testing.T) {
 	t.Parallel()
-	m := Mail{From: "arcrawl@library.example", To: "press@library.example"}
+	m := mail{From: "arcrawl@library.example", To: "press@library.example"}
 	refusing := serve(t, false, "RCPT")
 	plain := config.Mail{Server: refusing.address, Security: config.None}
-	if err := SendMail(t.Context(), plain, m); err == nil || !strings.Contains(err.Error(), "not here") ||
+	if err := sendMail(t.Context(), plain, m); err == nil || !strings.Contains(err.Error(), "not here") ||
 		!strings.Contains(err.Error(), "send a mail to press@library.example through 127.0.0.1:") {
 		t.Errorf("a refused recipient: %v", err)
 	}
 	without := serve(t, false, "STARTTLS")
-	if err := SendMail(t.Context(), config.Mail{Server: without.address, Security: config.StartTLS}, m); err == nil ||
+	if err := sendMail(t.Context(), config.Mail{Server: without.address, Security: config.StartTLS}, m); err == nil ||
 		!strings.Contains(err.Error(), "set mail.security") || strings.Contains(strings.Join(without.log, ""), "MAIL") {
 		t.Errorf("a server without encryption: %v", err)
 	}
@@ -163,7 +163,7 @@ func TestMailFailuresAreExplained(t *testing.T) {
 	defer silent.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	go cancel()
-	if err := SendMail(ctx, config.Mail{Server: silent.Addr().String(), Security: config.None}, m); err == nil {
+	if err := sendMail(ctx, config.Mail{Server: silent.Addr().String(), Security: config.None}, m); err == nil {
 		t.Error("a server that does not answer: no error")
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-
-	"github.com/arcrawl/arcrawl/admin/alarm"
 )
 
 const (
@@ -21,8 +19,8 @@ const (
 // webhook sends alarms to the address in admin.webhook, one after the other, each until it is taken or outdated.
 type webhook struct {
 	url    string // "" = send nothing
-	outbox *Outbox
-	post   func(ctx context.Context, url string, n alarm.Notice) error
+	outbox *outbox
+	post   func(ctx context.Context, url string, n notice) error
 	log    zerolog.Logger
 	wake   chan struct{} // something was added
 	now    func() time.Time
@@ -33,7 +31,7 @@ type webhook struct {
 // openWebhook returns what sends notices with post, first those that an earlier run could not deliver. The caller runs
 // it.
 func openWebhook(
-	url string, out *Outbox, post func(context.Context, string, alarm.Notice) error, now func() time.Time,
+	url string, out *outbox, post func(context.Context, string, notice) error, now func() time.Time,
 	log zerolog.Logger,
 ) *webhook {
 	h := &webhook{url: url, outbox: out, post: post, now: now, log: log, wake: make(chan struct{}, 1)}
@@ -44,11 +42,11 @@ func openWebhook(
 }
 
 // send queues notices. It writes a file, and does not wait for the network.
-func (h *webhook) send(list []alarm.Notice) {
+func (h *webhook) send(list []notice) {
 	if h.url == "" {
 		return // the alarms are in the log
 	}
-	h.check(h.outbox.Add(list, func(alarm.Notice) []string { return []string{webhookName} }, false))
+	h.check(h.outbox.Add(list, func(notice) []string { return []string{webhookName} }, false))
 	select {
 	case h.wake <- struct{}{}:
 	default:
@@ -98,7 +96,7 @@ func (h *webhook) step(ctx context.Context, now time.Time) bool {
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return true
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, errRefused):
 		h.log.Error().Err(err).Str("alarm", first.Notice.Kind).Msg("could not deliver an alarm to the webhook: not trying again")
 	case err != nil:
 		if h.failures++; h.failures == 1 {

@@ -3,7 +3,6 @@ package alarm
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -83,37 +82,6 @@ func of(kind string) traits {
 type Trouble struct {
 	Kind, About, Text string
 }
-
-// Notice announces that an alarm was raised or cleared. It is the body of a webhook, see docs/alarms.md.
-type Notice struct {
-	api.Alarm
-	Raised bool      `json:"raised"` // false: cleared
-	At     time.Time `json:"at"`
-
-	Instance    string   `json:"instance"`         // admin.instance, or operator.name
-	Institution string   `json:"institution"`      // operator.name
-	Labels      []string `json:"labels,omitempty"` // of the host
-	Collections []string `json:"collections,omitempty"`
-	Owners      []string `json:"owners,omitempty"`
-	Link        string   `json:"link,omitempty"` // to the page of the dashboard about it
-}
-
-// Words returns the notice as a sentence.
-func (n Notice) Words() string {
-	if n.Raised {
-		return n.Text
-	}
-	return "cleared: " + n.Text
-}
-
-// Source returns the name of the program and of the crawl that the notice is from.
-func (n Notice) Source() string { return SourceName(cmp.Or(n.Instance, n.Institution)) }
-
-// SourceName returns the name of the program and of an instance.
-func SourceName(instance string) string { return strings.TrimSpace("arcrawl " + instance) }
-
-// Names returns the labels, collections and owners of the host. Recipients are chosen by them.
-func (n Notice) Names() []string { return slices.Concat(n.Labels, n.Collections, n.Owners) }
 
 // hostOf returns the host that an alarm is about; "" if it is about the whole crawl.
 func hostOf(kind, about string) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/curator"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/lab"
+	"github.com/arcrawl/arcrawl/messages"
 	"github.com/arcrawl/arcrawl/noise"
 	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/reports"
@@ -47,6 +48,7 @@ func wings() []wing {
 		{daemon: reports.Wing, commands: reports.Commands},
 		{daemon: archive.Wing, commands: archive.Commands},
 		{commands: lab.Commands},
+		{daemon: messages.Wing},
 		{daemon: cluster.Wing, commands: cluster.Commands, status: cluster.ShowNodes, extend: func(root *cobra.Command) {
 			cluster.Extend(root, cluster.Demo{Folder: demoFolder, Token: demoToken, Line: demoLine})
 		}},

@@ -21,6 +21,7 @@ type Key struct {
 	Program  bool   // it names a program that this machine runs
 	PerFile  bool   // a [[when]] cannot set it
 	Required bool   // it has no default
+	Wing     string // that reads it, and that a build may lack; "" = what its table says
 }
 
 // The files that may set a key.
@@ -236,6 +237,12 @@ func Secretly(k Var) Var {
 // Running marks a key that names a program that is run: only who may write the main file of this machine chooses it.
 func Running(k Var) Var {
 	k.Program = true
+	return k
+}
+
+// OfWing marks a key that only a wing reads, in a table of the core.
+func OfWing(wing string, k Var) Var {
+	k.Wing = wing
 	return k
 }
 
