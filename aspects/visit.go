@@ -25,6 +25,7 @@ type Visit struct {
 	Request  Request
 	Capture  *fetch.Capture
 	Finished time.Time
+	Clock    frontier.ClockReading // of Finished
 
 	Compared digest.Comparison // of the content; zero if it was not read whole
 	Verdict  evaluators.Verdict

@@ -70,7 +70,7 @@ func (c *Crawler) settlementOf(v *aspects.Visit) (o frontier.Settlement, err err
 	defer panics.Recover(&err)
 	got, s, n := v.Capture, settingsOf(v), &v.Next
 	o = frontier.Settlement{
-		Record: n.Record, Finished: v.Finished, Took: got.Took, Politeness: s.Politeness.Politeness,
+		Record: n.Record, Finished: v.Finished, Clock: v.Clock, Took: got.Took, Politeness: s.Politeness.Politeness,
 		RetryAfter: n.Asked, Rest: n.Rest, NoAnswer: got.Status <= 0, Address: got.IP,
 		HostDown: misfortune.HostDown(got.Status), NoRequest: got.Status == misfortune.Status, Reason: v.ErrorText(),
 		Found: v.Found.Candidates, Seen: v.Found.Seen, Robots: n.Robots, Reopen: n.Reopen,

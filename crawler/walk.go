@@ -86,7 +86,8 @@ func again(v *aspects.Visit) {
 	was, s, room := *v, *settingsOf(v), aspects.Of[own](v).room
 	begin(v, was.Claim, s.config, was.Began, was.Worker)
 	*settingsOf(v) = s
-	v.IsRobots, v.Request, v.Capture, v.Finished = was.IsRobots, was.Request, was.Capture, was.Finished
+	v.IsRobots, v.Request, v.Capture = was.IsRobots, was.Request, was.Capture
+	v.Finished, v.Clock = was.Finished, was.Clock
 	aspects.Of[own](v).room = room
 }
 
@@ -106,15 +107,27 @@ func (c *Crawler) fetch(ctx context.Context, v *aspects.Visit) error {
 		return err
 	}
 	got, err := c.parts.Fetch.Fetch(ctx, v.Request.Exchange)
-	if err == nil {
-		c.take(v, got)
+	if err != nil {
+		return err
 	}
-	return err
+	if err := c.take(v, got); err != nil {
+		return errors.Join(err, got.Close())
+	}
+	return nil
 }
 
-// take notes the answer of a visit.
-func (c *Crawler) take(v *aspects.Visit, got *fetch.Capture) {
+// take notes the answer of a visit, and when it ended by the present clock. An error is of the store.
+func (c *Crawler) take(v *aspects.Visit, got *fetch.Capture) error {
+	now := c.parts.Now()
 	v.Capture, v.Finished = got, got.Started.Add(got.Took)
+	if now.Sub(v.Finished).Abs() >= shortest { // the clock has jumped during the exchange
+		v.Finished = now
+		if err := c.watchClock(now); err != nil {
+			return err
+		}
+	}
+	v.Clock = c.parts.Frontier.ReadClock()
+	return nil
 }
 
 // noAnswer returns the capture of a visit that could not make its request.
@@ -171,8 +184,7 @@ func aboutOf(r frontier.Record, now time.Time) config.About {
 func (c *Crawler) unfetched(v *aspects.Visit, err error) *aspects.Visit {
 	nothing := c.noAnswer(v.Began)
 	nothing.URI, nothing.Status = v.URI(), misfortune.Status
-	c.take(v, nothing)
-	v.Break(fmt.Errorf("fetch %s: %w", v.URI(), err))
+	v.Break(fmt.Errorf("fetch %s: %w", v.URI(), errors.Join(err, c.take(v, nothing))))
 	return v
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -33,10 +34,11 @@ type Frontier struct {
 	pooledPlaces     int    // that the pools are going to look at
 	buffer           []byte // for the rows of the next change
 	newHostCounts    newHostCounts
-	restUnsaved      bool // the rest of a host is in memory only
-	quiet            bool // nothing was claimed since the store was opened, and the store says so
-	clockWasAhead    bool // the store has times from the future
-	followed         bool // the store passes changes on, also after their transactions
+	restUnsaved      bool          // the rest of a host is in memory only
+	quiet            bool          // nothing was claimed since the store was opened, and the store says so
+	clockWasAhead    bool          // the store has times from the future
+	jumped           time.Duration // sum of the jumps of the clock that ShiftRests was called for
+	followed         bool          // the store passes changes on, also after their transactions
 	closed           bool
 
 	// The fields below have locks of their own; the package comment has a diagram.

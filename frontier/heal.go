@@ -100,15 +100,55 @@ func (f *Frontier) ShiftRests(now time.Time, by time.Duration) error {
 		}
 		return min(end, millis(now)) // it was over
 	}
+	noted := false
+	note := func() { // with the lock held
+		if !noted {
+			noted, f.jumped, f.clockWasAhead = true, f.jumped+by, f.clockWasAhead || by < 0
+		}
+	}
 	err = updateAll(f, hosts, hostBatch, func(c *change, some []*host) error {
-		f.clockWasAhead = f.clockWasAhead || by < 0
+		note()
 		c.shiftRests(some, shift)
 		return nil
 	})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	note() // there is no host yet
 	if err != nil {
 		return fmt.Errorf("move the rests of hosts after a jump of the clock: %w", err)
 	}
 	return nil
+}
+
+// ClockReading says between which jumps of the clock a time of day was read. The zero value stands for now.
+type ClockReading struct {
+	known  bool
+	jumped time.Duration
+}
+
+// ReadClock returns the reading of a time of day that the caller has read just now. [Settlement] has it.
+func (f *Frontier) ReadClock() ClockReading {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return ClockReading{true, f.jumped}
+}
+
+// presentTimes moves the times of a settlement by the jumps of the clock since they were read. The lock is held.
+func (f *Frontier) presentTimes(w *pendingSettlement) {
+	by := f.jumped - w.Clock.jumped
+	if !w.Clock.known || by == 0 {
+		return
+	}
+	w.Clock = ClockReading{}
+	times := []*time.Time{&w.Finished, &w.RetryAfter, &w.Rest, &w.Record.Due}
+	for i := range w.fresh {
+		times = append(times, &w.fresh[i].Due)
+	}
+	for _, t := range times {
+		if !t.IsZero() {
+			*t = t.Add(by)
+		}
+	}
 }
 
 func (c *change) shiftRests(hosts []*host, shift func(int64) int64) {

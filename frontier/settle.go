@@ -25,6 +25,7 @@ type Settlement struct {
 	Record Record
 
 	Finished   time.Time     // end of the visit, from which delays count
+	Clock      ClockReading  // with which Finished was read: later jumps move the times of the settlement
 	Took       time.Duration // from the first byte sent to Finished
 	Politeness Politeness
 
@@ -394,6 +395,9 @@ func (r *settlementQueue) takeAll() []*pendingSettlement {
 // commitWaiting commits all settlements that wait, in the order in which they came. The caller holds the lock.
 func (f *Frontier) commitWaiting() {
 	waiting := f.settlements.takeAll()
+	for _, w := range waiting {
+		f.presentTimes(w)
+	}
 	for len(waiting) > 0 {
 		n, found := 0, 0
 		for n < min(len(waiting), maxGroup) && !waiting[n].needsOwnTransaction() && found <= maxGroupFound {
