@@ -78,6 +78,7 @@ func failTheDisk(t *trial, site *killSite, times int) {
 		}
 		select {
 		case <-d.Gone:
+			t.left.ended++
 		case <-time.After(5 * time.Minute):
 			t.Fatalf("the daemon is still there:\n%s", d.Output())
 		}

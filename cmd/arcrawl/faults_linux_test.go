@@ -123,6 +123,7 @@ func failSyncs(t *trial, site *killSite, times int) {
 		wellAgain := failCalls(t, d, calls, log)
 		select {
 		case <-d.Gone:
+			t.left.ended++
 		case <-time.After(time.Minute):
 			t.Fatalf("the daemon is still there:\n%s", d.Output())
 		}

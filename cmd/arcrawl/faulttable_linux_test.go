@@ -12,7 +12,7 @@ func linuxFaultKinds() []*faultKind {
 	bulky := func(run func(*trial, *killSite, int)) func(*trial, int) {
 		return func(t *trial, times int) {
 			site := startBulkySite(t.T, 4)
-			site.rest = faultRest
+			site.rest, t.mayEnd = faultRest, true
 			run(t, site, times)
 		}
 	}

@@ -91,8 +91,9 @@ type faultRow struct {
 
 // printFaults prints the table. The rows of kinds that did not run say why, below it.
 func printFaults(w io.Writer, rows []faultRow) {
+	// "ended" counts how often the program ended by itself, as it must when a sync fails.
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\nfault\ttimes\tvisits\tlost\tdo not verify\tdangling\tshortest gap\trest\tlongest restart\ttook\t")
+	fmt.Fprintln(table, "\nfault\ttimes\tended\tvisits\tlost\tdo not verify\tdangling\tshortest gap\trest\tlongest restart\ttook\t")
 	var why bytes.Buffer
 	for _, r := range rows {
 		result, l := "ok", r.left
@@ -102,7 +103,7 @@ func printFaults(w io.Writer, rows []faultRow) {
 			fmt.Fprintf(&why, "%s: not run: %s\n", r.name, r.whyNot)
 			continue
 		case !l.examined:
-			fmt.Fprintf(table, "%s\t%d\t?\t?\t?\t?\t?\t?\t?\t%s\tFAILED\n", r.name, r.faults, r.took.Round(time.Second))
+			fmt.Fprintf(table, "%s\t%d\t?\t?\t?\t?\t?\t?\t?\t?\t%s\tFAILED\n", r.name, r.faults, r.took.Round(time.Second))
 			continue
 		case r.Failed():
 			result = "FAILED"
@@ -111,8 +112,8 @@ func printFaults(w io.Writer, rows []faultRow) {
 		if l.restart > 0 {
 			restart = l.restart.Round(time.Millisecond).String()
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", r.name, r.faults, l.visits, l.lost, l.bad,
-			l.dangling, l.shortest.Round(100*time.Microsecond), l.rest, restart, r.took.Round(time.Second), result)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", r.name, r.faults, l.ended, l.visits, l.lost,
+			l.bad, l.dangling, l.shortest.Round(100*time.Microsecond), l.rest, restart, r.took.Round(time.Second), result)
 	}
 	_ = table.Flush()
 	fmt.Fprintf(w, "%s\n", &why)
@@ -136,15 +137,16 @@ func TestTheTableOfFaultsShowsWhatTheyLeft(t *testing.T) {
 		{"quota", &trial{T: &testing.T{}, whyNot: "no btrfs"}, 0},
 	})
 	want := `
-fault   times    visits  lost  do not verify  dangling  shortest gap  rest  longest restart  took  
-killed  220      4000    0     0              0         20.4ms        20ms  321ms            1m0s  ok
-paused  6        4000    1     2              3         20.4ms        20ms  –                1s    FAILED
-cut     2        ?       ?     ?              ?         ?             ?     ?                1s    FAILED
-quota   not run                                                                                    
+fault   times    ended  visits  lost  do not verify  dangling  shortest gap  rest  longest restart  took
+killed  220      0      4000    0     0              0         20.4ms        20ms  321ms            1m0s  ok
+paused  6        0      4000    1     2              3         20.4ms        20ms  –                1s    FAILED
+cut     2        ?      ?       ?     ?              ?         ?             ?     ?                1s    FAILED
+quota   not run
 quota: not run: no btrfs
 
 `
-	if diff := cmp.Diff(want, b.String()); diff != "" {
+	got := regexp.MustCompile(` +\n`).ReplaceAllString(b.String(), "\n")
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

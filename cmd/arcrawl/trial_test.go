@@ -21,11 +21,13 @@ type trial struct {
 	faults int // that happened
 	left   remains
 	whyNot string // why the test was skipped
+	mayEnd bool   // whether the program may end on a disk without space, on a busy machine; systemd would start it again
 }
 
 // remains holds what an examination after a number of faults has found.
 type remains struct {
 	examined bool
+	ended    int // how often the program ended by itself
 	visits   int // in the store
 	lost     int // visits that the store, crawl.log or the archive has lost
 	bad      int // records and files of the archive that do not verify
