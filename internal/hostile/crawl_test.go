@@ -22,13 +22,15 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/curator"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/reports"
 )
 
 // attacked are the wings that rows attack, besides the core.
-var attacked = []func() daemon.Wing{archive.Wing, render.Wing}
+var attacked = []func() daemon.Wing{archive.Wing, curator.Wing, render.Wing, reports.Wing}
 
 // healthyPages is the number of pages of the healthy site. Each is due once a second.
 const healthyPages = 10
