@@ -42,3 +42,41 @@ func TestSyncReportsThatARotatedLogWasNotSynced(t *testing.T) {
 		t.Errorf("the new file has %d bytes, %v", len(text), err)
 	}
 }
+
+// A part of a line that cannot be cut off is cut off before the next line.
+func TestALineThatCannotBeCutOffIsNoted(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "crawl.log")
+	w, err := Open(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	entry := Entry{Logged: time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC), URI: "http://a.example/"}
+	if err := w.Write(entry); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := w.file
+	if _, err := own.WriteString("2026-"); err != nil {
+		t.Fatal(err)
+	}
+	readOnly, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.file, w.damaged = readOnly, true
+	if err := w.undo(5); err == nil || !w.damaged {
+		t.Errorf("undo: %v, damaged: %t; want the error, and that the part is still there", err, w.damaged)
+	}
+	w.file = own
+	if err := errors.Join(readOnly.Close(), w.Write(entry)); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != string(whole)+string(whole) {
+		t.Errorf("the log is %q, %v; want two whole lines", text, err)
+	}
+}

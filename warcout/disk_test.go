@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -464,5 +465,38 @@ func TestAPanicWhileComposingLeavesNothing(t *testing.T) {
 	}
 	if good != 3*rounds {
 		t.Errorf("%d records of the good visits, want %d", good, 3*rounds)
+	}
+}
+
+// A file without visits that cannot be removed is removed by the next attempt.
+func TestAFileThatCannotBeRemovedIsRemovedLater(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir})
+	var d disk
+	w.create = d.create
+	syncs := 0
+	d.sync.Store(func() error { // the second one is of the visit
+		if syncs++; syncs == 2 {
+			return syscall.EIO
+		}
+		return nil
+	})
+	if _, err := w.Write(start, visit(address(1), page("x"))); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("Write: %v, want the error of the disk", err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"+openSuffix))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	must(t, os.Remove(files[0]))
+	must(t, os.MkdirAll(filepath.Join(files[0], "in the way"), 0o700))
+	if err := w.Seal(start); err == nil {
+		t.Error("Seal: no error, but the file cannot be removed")
+	}
+	must(t, os.Remove(filepath.Join(files[0], "in the way")))
+	must(t, w.Seal(start))
+	if _, err := os.Lstat(files[0]); !os.IsNotExist(err) {
+		t.Errorf("%s is still there: %v", files[0], err)
 	}
 }
