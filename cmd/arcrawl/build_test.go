@@ -6,10 +6,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/arcrawl/arcrawl/internal/daemontest"
+	"github.com/arcrawl/arcrawl/internal/faultdisk"
 )
 
 // TestMain runs the tests. In scripts, the command arcrawl is this test binary.
 func TestMain(m *testing.M) {
+	faultdisk.Start()
 	testscript.Main(cleaner{m}, map[string]func(){"arcrawl": main})
 }
 
