@@ -8,10 +8,10 @@
 # make bench-frontier   measure the frontier next to Badger and Pebble  (URIS=1000000, HOSTS=20000, ARGS=)
 # make bench-render     measure rendering next to a plain Chromium  (ARGS=)
 # make bench-crawl      measure the whole program next to a bare loop and wget  (ROUNDS=5, ARGS=)
-# make hostile  attack a daemon from servers on loopback, next to a healthy site: ten minutes  (ROW=name)
+# make hostile  attack a daemon from servers on loopback, next to a healthy site: a quarter of an hour  (ROW=name)
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=720: a month)
 # make year     play a year of a daemon that is stopped, killed and left without disk space, for which it must be root  (ARGS="-hosts 300 -seed 1 -within 2h")
-# make faults   kill, pause and cut off the real program, and break its disk and clock: 15 minutes  (ARGS="-kills 1000"; ARGS=-help)
+# make faults   kill, pause and cut off the real program, and break its disk and clock: 15 minutes  (ARGS="-kills 1000"; ARGS=-help; SWEEP=.)
 # make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 SHARDS=8 HOSTS=400)
 # make cluster-figures  measure what a cluster costs, and how long a takeover takes: half an hour
 # make vuln     look for known vulnerabilities in the dependencies  (CLONE=DIR: in a clone of golang/vulndb)
@@ -42,7 +42,7 @@ ROUNDS    ?= 5
 FUZZTIME  ?= 30s
 ROW       ?= .
 # The packages that check that the work of their parsers grows with the size of the input.
-WORK      := ./digest ./discover/... ./evaluators ./internal/hostile
+WORK       = $(shell grep -rl --include='*_test.go' '^func TestWorkOf' . | xargs -n1 dirname | sort -u)
 HOURS     ?= 240
 FAULTS    ?= 20
 FOR       ?= 60s
@@ -158,8 +158,10 @@ hostile:
 soak:
 	ARCRAWL_SOAK=$(HOURS) $(GO) test -count=1 -timeout 3h -v -run TestSoak ./internal/soak
 
-# A table at the end has a row for each kind of fault. Most kinds need root, and no container.
+# A table at the end has a row for each kind of fault. Most kinds need root, and no container. SWEEP is an expression of
+# operations that fail once each, before.
 faults:
+	$(if $(SWEEP),ARCRAWL_DISK_ERRORS='$(SWEEP)' $(GO) test -count=1 -timeout 1h -run TestEachDiskErrorOnce ./cmd/arcrawl)
 	ARCRAWL_FAULT_TABLE='$(ARGS)' $(GO) test -count=1 -timeout 5h -v -run 'TestFaults$$' ./cmd/arcrawl
 
 # Of flags that are named twice the last one wins.
