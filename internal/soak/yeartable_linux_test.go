@@ -183,7 +183,7 @@ func (y *year) rates() {
 		}
 	}
 	visits, records, versions := 0, 0, 0
-	for _, m := range y.months {
+	for _, m := range y.months[:y.monthOf(last.At)+1] {
 		visits, records, versions = visits+m.visits, records+m.records, versions+m.archived
 	}
 	v := float64(max(1, visits))
