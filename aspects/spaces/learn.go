@@ -243,17 +243,18 @@ func (s *state) session(g Page) (*family, *Trap) {
 	}
 }
 
-// repeats returns the trap that the URI alone shows.
+// repeats returns the trap that the URI alone shows. It leaves out folders with very long names: the pattern would be
+// too long to be stored, and so to be released; and the maximum length of a URI bounds how often they can repeat.
 func repeats(u uri.URI) (Trap, bool) {
 	sequence, ok := repeated(u.Path())
 	if !ok {
 		return Trap{}, false
 	}
 	again := strings.Repeat("/"+regexp.QuoteMeta(sequence), 3)
+	pattern := origin(u) + `(?:/[^?]*)?` + strings.ReplaceAll(again, "'", "[\\x27]") + `(?:[/?]|$)`
 	return Trap{
-		Kind: Repeats, Pattern: origin(u) + `(?:/[^?]*)?` + strings.ReplaceAll(again, "'", "[\\x27]") + `(?:[/?]|$)`,
-		Why: fmt.Sprintf("its path repeats the folders %s", sequence),
-	}, true
+		Kind: Repeats, Pattern: pattern, Why: fmt.Sprintf("its path repeats the folders %s", sequence),
+	}, len(pattern) <= maxPattern
 }
 
 // shared is an answer that came under more than one path. It is part of a row: keys are only ever added.

@@ -120,7 +120,7 @@ func (b *Store) NoneSuspected(h uri.Host) (none bool, err error) {
 
 // MayRepeat reports whether a URI is a trap of the kind [Repeats] by itself, unless that trap was released on its host.
 func MayRepeat(u uri.URI) bool {
-	_, ok := repeated(u.Path())
+	_, ok := repeats(u)
 	return ok
 }
 
