@@ -166,7 +166,7 @@ faults:
 
 # Of flags that are named twice the last one wins.
 year:
-	$(GO) test -count=1 -timeout 5h -v -run 'TestAYear$$' ./internal/soak -args -days 365 -hosts 50 $(ARGS)
+	$(GO) test -count=1 -timeout 5h -v -run 'TestAYear$$' ./internal/soak -args -days 365 -hosts 50 -seed 0 $(ARGS)
 
 cluster:
 	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_SHARDS=$(SHARDS) ARCRAWL_HOSTS=$(HOSTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cluster

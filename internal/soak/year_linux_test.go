@@ -23,7 +23,7 @@ import (
 var (
 	yearDays  = flag.Int("days", 1, "virtual days that TestAYear plays")
 	yearHosts = flag.Int("hosts", 6, "number of hosts in the web of TestAYear")
-	yearSeed  = flag.Uint64("seed", 0, "seed of TestAYear; 0 = by the clock")
+	yearSeed  = flag.Uint64("seed", 1, "seed of TestAYear; 0 = by the clock")
 	yearLimit = flag.Duration("within", 0, "real time after which TestAYear ends early; 0 = never")
 	yearDir   = flag.String("dir", "", "folder of TestAYear, which keeps what it writes; empty = a temporary folder")
 )

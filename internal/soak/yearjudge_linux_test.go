@@ -123,7 +123,7 @@ func (y *year) verdict(sentence string, holds bool, format string, args ...any) 
 	y.say("%-3s %s: %s", word, sentence, fmt.Sprintf(format, args...))
 }
 
-// neverVisited is how long a page may be there without a visit, but at most a month of the plan.
+// neverVisited is how long a page may be there without a visit, but at most a month of the plan and a day.
 const neverVisited = 21 * day
 
 // versions compares the versions that the web showed with the archive.
@@ -136,7 +136,7 @@ func (y *year) versions(visits map[uint64][]stay, kept map[uint64]struct{}) {
 			stays := visits[hashOf(name)]
 			if len(stays) > 0 {
 				y.compare(h, path, changes, stays, kept)
-			} else if longestThere(changes) > min(neverVisited, y.plan.month) {
+			} else if longestThere(changes) > min(neverVisited, y.plan.month+day) {
 				y.fault("%s was never visited; its host was born at %s", name, h.born)
 				unfound++
 			}
@@ -147,7 +147,7 @@ func (y *year) versions(visits map[uint64][]stay, kept map[uint64]struct{}) {
 		all.shown, all.archived = all.shown+m.shown, all.archived+m.archived
 		all.due, all.missed = all.due+m.due, all.missed+m.missed
 	}
-	holds := all.missed+unfound == 0 && all.due > 0
+	holds := all.missed+unfound == 0 && all.archived > 0
 	y.verdict("every version that was shown for longer than its page's wait is archived", holds, "%d versions "+
 		"shown, %d archived, %d shown for longer than the wait, %d of these missed, %d pages never visited",
 		all.shown, all.archived, all.due, all.missed, unfound)

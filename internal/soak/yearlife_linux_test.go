@@ -64,7 +64,7 @@ type measured struct {
 	Due     int64              // overdue URIs
 	Longest time.Duration      // how long the longest of them has been overdue
 	Healthy time.Duration      // the same of hosts that have answered well for a while
-	Never   []string           // hosts whose backlog never ends
+	Never   []string           // these hosts, if their backlog never ends
 }
 
 // TestYearLife plays a life in a process of its own.
@@ -335,11 +335,13 @@ func (m *measured) overdue(t *testing.T, d *daemon.Daemon, w *yearWeb) {
 	}
 	m.Due, m.Longest = o.All.Due, time.Duration(o.All.Most)
 	for _, r := range o.Rows {
+		since, ok := w.names[r.Name].fineSince(m.At)
+		if !ok || m.At-since <= healthyHost || m.Since <= healthyDaemon {
+			continue
+		}
+		m.Healthy = max(m.Healthy, time.Duration(r.Most))
 		if strings.HasPrefix(r.Ends, "never") {
 			m.Never = append(m.Never, r.Name+": "+r.Ends)
-		}
-		if since, ok := w.names[r.Name].fineSince(m.At); ok && m.At-since > healthyHost && m.Since > healthyDaemon {
-			m.Healthy = max(m.Healthy, time.Duration(r.Most))
 		}
 	}
 }
