@@ -145,6 +145,7 @@ func (p *player) play(t *testing.T) {
 	time.Sleep(p.From)
 	p.begun = age()
 	tw := testcrawl.NewTown(testcrawl.Epoch)
+	defer time.Sleep(2 * time.Second) // an answer that sends a byte each second notices that its connection has ended
 	defer tw.Close()
 	for _, h := range p.web.hosts {
 		tw.Serve(h.name, h)
