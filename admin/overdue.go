@@ -8,11 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawllog"
+
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -74,10 +75,10 @@ const OtherTypes = "others"
 // backlogLoad counts the URIs of a group.
 type backlogLoad struct {
 	uris, due int64
-	demand    float64         // visits per second
-	longest   time.Duration   // overdue time
-	late      stats.Histogram // of URIs that are due
-	targets   *targets        // of hosts only
+	demand    float64            // visits per second
+	longest   time.Duration      // overdue time
+	late      crawllog.Histogram // of URIs that are due
+	targets   *targets           // of hosts only
 }
 
 func (l *backlogLoad) add(w frontier.SurveyedURI, now time.Time) {
@@ -307,7 +308,7 @@ func (r *surveyor) overdueIn(s *survey, q overdueQuery) api.Overdue {
 }
 
 // lateness returns a histogram for the API.
-func lateness(h stats.Histogram) *api.Lateness {
+func lateness(h crawllog.Histogram) *api.Lateness {
 	first, counts := h.Classes()
 	return &api.Lateness{First: first, Counts: counts}
 }

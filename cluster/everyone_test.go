@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawllog"
+
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
 )
 
 // wholeCrew is a crew whose four shards are all crawled: 1 and 2 by node a, 3 and 4 by node b. Node d crawls nothing.
@@ -157,8 +158,8 @@ func TestConditionsAreJoined(t *testing.T) {
 // TestOverdueURIsAreOfTheWholeCrawl adds what is overdue in four shards. The quantiles are of all URIs.
 func TestOverdueURIsAreOfTheWholeCrawl(t *testing.T) {
 	t.Parallel()
-	var all stats.Histogram
-	parts := map[int]stats.Histogram{}
+	var all crawllog.Histogram
+	parts := map[int]crawllog.Histogram{}
 	for i := range 4000 {
 		d := time.Duration(i*i) * time.Millisecond
 		h := parts[1+i%4]

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawllog"
+
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
 )
 
 // sumOverdue returns the overdue URIs of a whole crawl from the answers of its parts, which have the classes of
@@ -16,8 +17,8 @@ import (
 func sumOverdue(parts []api.Overdue, limit int) (out api.Overdue, err error) {
 	out = parts[0]
 	out.All, out.Rows, out.More = api.Backlog{Name: "all"}, []api.Backlog{}, 0
-	var all stats.Histogram
-	rows, late := map[string]api.Backlog{}, map[string]*stats.Histogram{}
+	var all crawllog.Histogram
+	rows, late := map[string]api.Backlog{}, map[string]*crawllog.Histogram{}
 	others := othersOf(parts)
 	for _, p := range parts {
 		if p.AsOf.IsZero() { // not every part was surveyed
@@ -39,7 +40,7 @@ func sumOverdue(parts []api.Overdue, limit int) (out api.Overdue, err error) {
 				b.Name = admin.OtherTypes
 			}
 			if late[b.Name] == nil {
-				late[b.Name] = new(stats.Histogram)
+				late[b.Name] = new(crawllog.Histogram)
 			}
 			if rows[b.Name], err = plusBacklog(rows[b.Name], b, late[b.Name]); err != nil {
 				return out, err
@@ -78,10 +79,10 @@ func othersOf(parts []api.Overdue) func(name string) bool {
 
 // plusBacklog returns the sum of two backlogs. all has the overdue times of the first one, and gets the ones of the
 // second.
-func plusBacklog(a, b api.Backlog, all *stats.Histogram) (api.Backlog, error) {
+func plusBacklog(a, b api.Backlog, all *crawllog.Histogram) (api.Backlog, error) {
 	switch {
 	case b.Late != nil:
-		more, err := stats.FromClasses(b.Late.First, b.Late.Counts, time.Duration(b.Most).Round(time.Millisecond))
+		more, err := crawllog.FromClasses(b.Late.First, b.Late.Counts, time.Duration(b.Most).Round(time.Millisecond))
 		if err != nil {
 			return a, fmt.Errorf("overdue times of %s: %w", b.Name, err)
 		}

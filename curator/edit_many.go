@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
+
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -101,7 +102,7 @@ func (w editor) effectOfMany(p *ManyPlan, texts []changed) error {
 		staged[c.name] = c.to
 		p.Faults = append(p.Faults, misleading(c.path, string(c.to))...)
 		if len(p.Diffs) < maxDiffs {
-			diff := compare.Harmless(udiff.Unified(c.path, c.path+" (new)", string(c.text), string(c.to)))
+			diff := captures.Harmless(udiff.Unified(c.path, c.path+" (new)", string(c.text), string(c.to)))
 			p.Diffs = append(p.Diffs, ManyDiff{Name: c.name, Diff: diff})
 		}
 	}

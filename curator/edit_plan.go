@@ -12,11 +12,12 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
+
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
@@ -62,7 +63,7 @@ func (w editor) plan(f file, o EditOrder) (out EditPlan, text []byte, err error)
 		out.Fields = w.fields(f.name, out.Text)
 		out.Faults = append(out.Faults, misleading(f.path, out.Text)...)
 	}
-	out.Diff = compare.Harmless(udiff.Unified(f.path, f.path+" (new)", string(f.text), string(text)))
+	out.Diff = captures.Harmless(udiff.Unified(f.path, f.path+" (new)", string(f.text), string(text)))
 	if len(out.Faults) > 0 || out.Problem != "" {
 		return out, text, nil
 	}

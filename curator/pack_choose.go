@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
@@ -265,7 +264,7 @@ func (g *gathering) embeds(ctx context.Context, e index.Entry) (found []uri.URI)
 
 // embedsOf returns the URIs that the page of a capture embeds. One that cannot be read has none: its version shows why.
 func embedsOf(ctx context.Context, l *captures.Library, e index.Entry, page uri.URI) (embeds []uri.URI, err error) {
-	content, mime, err := compare.ReadContent(ctx, l, e)
+	content, mime, err := captures.ReadContent(ctx, l, e)
 	if err != nil {
 		return nil, ctx.Err()
 	}

@@ -5,7 +5,7 @@ package curator
 import (
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/compare"
+	"github.com/arcrawl/arcrawl/archive/captures"
 )
 
 // Versions lists the archived versions of a URI.
@@ -79,5 +79,5 @@ type Comparison struct {
 	URI    string  `json:"uri"`
 	Before Version `json:"before"`
 	After  Version `json:"after"`
-	compare.Comparison
+	captures.Comparison
 }

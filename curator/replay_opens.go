@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
@@ -106,7 +105,7 @@ func shownBy(ctx context.Context, l *captures.Library, e index.Entry) []discover
 	if !isText(e.MIME) {
 		return nil
 	}
-	content, mime, err := compare.ReadContent(ctx, l, e)
+	content, mime, err := captures.ReadContent(ctx, l, e)
 	if err != nil {
 		return nil
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/uri"
@@ -67,7 +66,7 @@ func recordParts(l *captures.Library, e index.Entry) ([]RecordPart, error) {
 
 // partOf describes a record. It reads no more than the beginning of the block.
 func partOf(rec *warc.Record) (RecordPart, error) {
-	p := RecordPart{Type: compare.Harmless(rec.Header.Type()), Offset: rec.Offset, Size: rec.Size}
+	p := RecordPart{Type: captures.Harmless(rec.Header.Type()), Offset: rec.Offset, Size: rec.Size}
 	var b strings.Builder
 	fmt.Fprintf(&b, "WARC/%s\n", rec.Version)
 	for _, f := range rec.Header {
@@ -101,5 +100,5 @@ func readable(text string, cut *bool) string {
 	if len(text) > maxShown {
 		text, *cut = text[:maxShown], true
 	}
-	return compare.Harmless(strings.ReplaceAll(text, "\r\n", "\n"))
+	return captures.Harmless(strings.ReplaceAll(text, "\r\n", "\n"))
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects/noise"
@@ -152,7 +151,7 @@ func (c *catalog) Compare(
 		return out, err
 	}
 	if c.Archive == nil {
-		none := compare.Comparison{What: what, Rows: []compare.CompareRow{}, Problem: captures.NoIndex}
+		none := captures.Comparison{What: what, Rows: []captures.CompareRow{}, Problem: captures.NoIndex}
 		return Comparison{URI: u.String(), Comparison: none}, nil
 	}
 	err = c.Archive.With(now, func(l *captures.Library) error {
@@ -172,9 +171,9 @@ func (c *catalog) Compare(
 		} else if p.Before.URL != "" {
 			left = p.Before
 		}
-		out.Comparison, err = compare.Compare(ctx, l, left, right, what, rules)
+		out.Comparison, err = captures.Compare(ctx, l, left, right, what, rules)
 		if left == right && out.Problem == "" {
-			out.Problem, out.Rows = "There is no version before this one.", []compare.CompareRow{}
+			out.Problem, out.Rows = "There is no version before this one.", []captures.CompareRow{}
 		}
 		out.URI = right.URL
 		out.Before, out.After = versionOf(left, true), versionOf(right, left.Digest != right.Digest)
@@ -188,10 +187,10 @@ func (c *catalog) Picture(
 	ctx context.Context, u uri.URI, at string, now time.Time,
 ) (content []byte, mime string, err error) {
 	if c.Archive == nil {
-		return nil, "", compare.ErrNoPicture
+		return nil, "", captures.ErrNoPicture
 	}
 	err = c.nearest(u, at, now, func(l *captures.Library, e index.Entry) (err error) {
-		content, mime, err = compare.ReadPicture(ctx, l, e)
+		content, mime, err = captures.ReadPicture(ctx, l, e)
 		return err
 	})
 	return content, mime, err
@@ -199,5 +198,5 @@ func (c *catalog) Picture(
 
 // isMissing reports whether an error says that there is no such version, or that it is not a picture.
 func isMissing(err error) bool {
-	return errors.Is(err, warc.ErrNotFound) || errors.Is(err, compare.ErrNoPicture)
+	return errors.Is(err, warc.ErrNotFound) || errors.Is(err, captures.ErrNoPicture)
 }

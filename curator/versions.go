@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
+
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -72,7 +73,7 @@ func ofURI(do func(r *http.Request, u uri.URI) (any, error)) func(*admin.Window,
 
 // compare compares two versions. One comparison runs at a time, because each needs memory for two pages.
 func (c *curation) compare(r *http.Request, u uri.URI) (out Comparison, err error) {
-	kinds := compare.Kinds()
+	kinds := captures.Kinds()
 	what := cmp.Or(r.FormValue("what"), kinds[0])
 	if !slices.Contains(kinds, what) {
 		return out, admin.Fault("unknown what %q; valid values: %s", what, strings.Join(kinds, ", "))

@@ -23,7 +23,6 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -293,7 +292,7 @@ func (s *Rows[K, V]) flush() error {
 	}
 	for portion := range slices.Chunk(changed, size) {
 		if err := s.write(portion); err != nil {
-			return fmt.Errorf("write the %s of %s: %w", s.kind.Name, human.Count(len(changed), "key"), err)
+			return fmt.Errorf("write the %s of %d hosts or keys: %w", s.kind.Name, len(changed), err)
 		}
 	}
 	return nil

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/compare"
+	"github.com/arcrawl/arcrawl/archive/captures"
+
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/noise/infer"
@@ -74,7 +75,7 @@ func check(rules []ScrubRule) error {
 // propose returns rules that hide a row of the comparison of two versions, as few as possible. spec has the rules in
 // force. The search ends with the error of ended.
 func propose(
-	ctx context.Context, p compare.Pair, w IgnoreWish, spec digest.Spec, ended func() error,
+	ctx context.Context, p captures.Pair, w IgnoreWish, spec digest.Spec, ended func() error,
 ) (IgnoreProposal, error) {
 	none := func(text string) (IgnoreProposal, error) {
 		return IgnoreProposal{Rules: []ScrubRule{}, Problem: text}, nil
@@ -130,7 +131,7 @@ func rulesOf(expressions, selectors []string) (rules []ScrubRule) {
 }
 
 // shows reports whether the comparison under some rules has the row as a difference.
-func shows(ctx context.Context, p compare.Pair, w IgnoreWish, spec digest.Spec) (bool, error) {
+func shows(ctx context.Context, p captures.Pair, w IgnoreWish, spec digest.Spec) (bool, error) {
 	rules, err := digest.Compile(spec)
 	if err != nil {
 		return false, err
@@ -139,14 +140,14 @@ func shows(ctx context.Context, p compare.Pair, w IgnoreWish, spec digest.Spec) 
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(c.Rows, func(r compare.CompareRow) bool {
+	return slices.ContainsFunc(c.Rows, func(r captures.CompareRow) bool {
 		different := r.Kind == "changed" || r.Kind == "added" || r.Kind == "removed"
 		return different && textOf(r.Left) == w.Left && textOf(r.Right) == w.Right
 	}), nil
 }
 
 // textOf returns the text of a line.
-func textOf(l *compare.CompareLine) string {
+func textOf(l *captures.CompareLine) string {
 	if l == nil {
 		return ""
 	}

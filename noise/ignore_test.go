@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -39,7 +38,7 @@ func news(clock, headline string, readers int) string {
 func TestProposeFindsARuleForOneDifference(t *testing.T) {
 	t.Parallel()
 	l, all := archived(t, news("12:01", "Ferry sails", 7), news("14:59", "Ferry sinks", 12))
-	p, problem, err := compare.Read(t.Context(), l, all[0], all[1])
+	p, problem, err := captures.Read(t.Context(), l, all[0], all[1])
 	if err != nil || problem != "" {
 		t.Fatal(problem, err)
 	}
@@ -48,11 +47,11 @@ func TestProposeFindsARuleForOneDifference(t *testing.T) {
 		want              string // in the rules
 		not               string // hidden by them
 	}{
-		{compare.Text, "Harbour news of the day 12:01", "Harbour news of the day 14:59", "clock", "people"},
-		{compare.Text, "Read by 7 people", "Read by 12 people", "people", "14:59"},
-		{compare.Source, `<p class="count">Read by 7 people</p></body></html>`, `<p class="count">Read by 12 people</p></body></html>`, "people", "14:59"},
-		{compare.Text, "Ferry sails", "Ferry sinks", "", ""},
-		{compare.Text, "no such", "row", "", ""},
+		{captures.Text, "Harbour news of the day 12:01", "Harbour news of the day 14:59", "clock", "people"},
+		{captures.Text, "Read by 7 people", "Read by 12 people", "people", "14:59"},
+		{captures.Source, `<p class="count">Read by 7 people</p></body></html>`, `<p class="count">Read by 12 people</p></body></html>`, "people", "14:59"},
+		{captures.Text, "Ferry sails", "Ferry sinks", "", ""},
+		{captures.Text, "no such", "row", "", ""},
 	} {
 		wish := IgnoreWish{What: c.what, Left: c.left, Right: c.right}
 		got, err := propose(t.Context(), p, wish, digest.Spec{}, t.Context().Err)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/compare"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/noise/infer"
@@ -76,7 +75,7 @@ func suggest(
 func newest(ctx context.Context, l *captures.Library, found []captures.Entry, most int) (read []aspect.Version) {
 	size := 0
 	for _, e := range slices.Backward(found) {
-		content, mime, err := compare.ReadContent(ctx, l, e)
+		content, mime, err := captures.ReadContent(ctx, l, e)
 		if ctx.Err() != nil {
 			break
 		}

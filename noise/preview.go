@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/digest"
 )
 
@@ -40,7 +39,7 @@ func preview(
 	var before [2]digest.Digest // of the version before: now, and with the rules
 	known := false
 	for _, e := range versions[max(0, len(versions)-maxVersions):] {
-		content, mime, err := compare.ReadContent(ctx, l, e)
+		content, mime, err := captures.ReadContent(ctx, l, e)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -69,7 +68,7 @@ func preview(
 
 // hiddenIn returns the parts of a content that rules hide.
 func hiddenIn(ctx context.Context, content []byte, mime string, rules *digest.Rules) HiddenParts {
-	text, marks, err := compare.Marks(ctx, rules, content, mime)
+	text, marks, err := captures.Marks(ctx, rules, content, mime)
 	out := HiddenParts{Parts: len(marks), Samples: []string{}}
 	if err != nil {
 		out.Problem = "The rules take too long on this version."
@@ -83,7 +82,7 @@ func hiddenIn(ctx context.Context, content []byte, mime string, rules *digest.Ru
 			}
 			sample = sample[:end] + " …"
 		}
-		out.Samples = append(out.Samples, compare.Harmless(sample))
+		out.Samples = append(out.Samples, captures.Harmless(sample))
 	}
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/compare"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
@@ -35,7 +34,7 @@ func (w work) inForce(u uri.URI) digest.Spec {
 
 // propose returns rules for a row of a comparison.
 func (w work) propose(ctx context.Context, u uri.URI, wish IgnoreWish) (out IgnoreProposal, err error) {
-	if wish.What != compare.Text && wish.What != compare.Source {
+	if wish.What != captures.Text && wish.What != captures.Source {
 		return out, admin.Fault("what %q: only differences of text and source can be ignored", wish.What)
 	}
 	out = IgnoreProposal{Rules: []ScrubRule{}, Problem: captures.NoIndex}
@@ -51,7 +50,7 @@ func (w work) propose(ctx context.Context, u uri.URI, wish IgnoreWish) (out Igno
 				return err
 			}
 		}
-		p, problem, err := compare.Read(ctx, l, both[0], both[1])
+		p, problem, err := captures.Read(ctx, l, both[0], both[1])
 		if out.Problem = problem; err != nil || problem != "" {
 			return err
 		}
@@ -83,7 +82,7 @@ func (w work) preview(ctx context.Context, u uri.URI, o IgnoreRules) (out Ignore
 		return out, err
 	}
 	out = IgnorePreview{
-		Versions: []HiddenParts{}, File: f.path, FileDigest: f.digest(), Diff: compare.Harmless(f.diff()), Plan: plan,
+		Versions: []HiddenParts{}, File: f.path, FileDigest: f.digest(), Diff: captures.Harmless(f.diff()), Plan: plan,
 	}
 	if w.archive == nil {
 		return out, nil

@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
-	"github.com/arcrawl/arcrawl/reports/logs"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -108,7 +107,7 @@ func (r *reportDays) chosen(cmd *cobra.Command) (func(uri.Host) bool, error) {
 // fromLogs summarizes crawl logs.
 func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	r.logs.config = r.Config
-	r.logs.dimensions = []logs.Dimension{logs.ByHostDay}
+	r.logs.dimensions = []Dimension{ByHostDay}
 	read, _, err := r.logs.read(cmd, files)
 	if err != nil {
 		return err
@@ -118,7 +117,7 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	var t dayTally
-	for _, row := range read.Summaries[0].Rows(logs.ByHostDay) {
+	for _, row := range read.Summaries[0].Rows(ByHostDay) {
 		host, day, _ := strings.Cut(row.Key, " ")
 		if row.Daily.Requests > 0 && (r.host == "" || host == r.host) && (chosen == nil || chosen(uri.Host(host))) {
 			t.Add(host, day, row.Daily)

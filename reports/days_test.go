@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
-	"github.com/arcrawl/arcrawl/reports/logs"
 )
 
 // learning uses the learned rule for HTML and the classic rule for other types.
@@ -63,10 +62,10 @@ func TestDayReportAgreesWithTheLog(t *testing.T) {
 func agrees(w *world, report api.DayReport) {
 	w.Helper()
 	log := w.Parts.Config.Current().Storage.Log
-	read, err := logs.Read(context.Background(), []string{log}, logs.Options{By: []logs.Dimension{logs.ByHostDay}})
+	read, err := Read(context.Background(), []string{log}, Options{By: []Dimension{ByHostDay}})
 	w.Must(err)
 	logged := map[string]api.DayRow{}
-	for _, r := range read.Summaries[0].Rows(logs.ByHostDay) {
+	for _, r := range read.Summaries[0].Rows(ByHostDay) {
 		host, day, _ := strings.Cut(r.Key, " ")
 		logged[r.Key] = admin.DayRow(day, host, r.Daily.Captured())
 	}

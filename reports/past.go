@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/reports/logs"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -25,25 +24,25 @@ const (
 func (r *reporter) dedup(ctx context.Context, f config.Filter, all bool, rows int) (api.DedupReport, error) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
-	by := logs.Options{By: []logs.Dimension{logs.ByHost, logs.ByMIME}, Last: dedupBytes}
+	by := Options{By: []Dimension{ByHost, ByMIME}, Last: dedupBytes}
 	if all {
 		by.Last = 0
 	}
 	if chosen := r.window.Chooses(f); chosen != nil {
 		by.Host = func(h string) bool { return chosen(uri.Host(h)) }
 	}
-	read, err := logs.Read(ctx, []string{r.window.Options().Config().Config.Storage.Log}, by)
+	read, err := Read(ctx, []string{r.window.Options().Config().Config.Storage.Log}, by)
 	if err != nil {
 		return api.DedupReport{}, err
 	}
 	sum := read.Summaries[0]
 	return api.DedupReport{
-		From: sum.First, Complete: read.Left == 0, All: dedupRow("", sum.All), Hosts: dedupRows(sum.Rows(logs.ByHost), rows),
-		Types: dedupRows(sum.Rows(logs.ByMIME), rows),
+		From: sum.First, Complete: read.Left == 0, All: dedupRow("", sum.All), Hosts: dedupRows(sum.Rows(ByHost), rows),
+		Types: dedupRows(sum.Rows(ByMIME), rows),
 	}, nil
 }
 
-func dedupRows(rows []logs.Row, limit int) []api.DedupRow {
+func dedupRows(rows []Row, limit int) []api.DedupRow {
 	out := []api.DedupRow{}
 	for _, r := range rows {
 		if len(out) < limit && r.Dedup.Handled > 0 {
@@ -53,7 +52,7 @@ func dedupRows(rows []logs.Row, limit int) []api.DedupRow {
 	return out
 }
 
-func dedupRow(key string, t logs.Tally) api.DedupRow {
+func dedupRow(key string, t Tally) api.DedupRow {
 	d := t.Dedup
 	return api.DedupRow{
 		Key: key, Handled: d.Handled, Bytes: d.Bytes, New: d.New, Duplicates: d.Duplicates, Exact: d.Exact,
@@ -71,7 +70,7 @@ func (r *reporter) past(ctx context.Context, text string, within time.Duration) 
 	defer r.reading.Unlock()
 	o := r.window.Options()
 	end := o.Now().Add(within)
-	found, err := logs.Find(ctx, o.Config().Config.Storage.Log, u.String(), logs.Bounds{
+	found, err := Find(ctx, o.Config().Config.Storage.Log, u.String(), Bounds{
 		Visits: pastVisits, Bytes: pastBytes, Stop: func() bool { return o.Now().After(end) },
 	})
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/reports/logs"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -34,7 +33,7 @@ type logStats struct {
 	place                string
 	only                 config.Filter
 
-	dimensions []logs.Dimension
+	dimensions []Dimension
 	removed    map[uri.Host]bool // hosts whose file was removed, if the log is the one of the configuration
 	now        time.Time
 	node       string // of a cluster, if the log is the one of the configuration
@@ -142,7 +141,7 @@ func (s *logStats) run(cmd *cobra.Command, files []string) error {
 		if err != nil {
 			return err
 		}
-		return s.added(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), path, logs.OfHosts(hosts))
+		return s.added(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), path, OfHosts(hosts))
 	}
 	out, files, err := s.read(cmd, files)
 	if err != nil {
@@ -155,7 +154,7 @@ func (s *logStats) run(cmd *cobra.Command, files []string) error {
 }
 
 // read summarizes the named logs, or the logs of the configuration, and returns their names.
-func (s *logStats) read(cmd *cobra.Command, files []string) (*logs.Outcome, []string, error) {
+func (s *logStats) read(cmd *cobra.Command, files []string) (*Outcome, []string, error) {
 	periods, err := s.check(files)
 	if err == nil && len(files) == 0 {
 		files, err = s.rotated()
@@ -172,7 +171,7 @@ func (s *logStats) read(cmd *cobra.Command, files []string) (*logs.Outcome, []st
 	if s.node != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "note: this is the log of node %s only; name the logs of all nodes to read them together\n", s.node)
 	}
-	out, err := logs.Read(cmd.Context(), files, logs.Options{
+	out, err := Read(cmd.Context(), files, Options{
 		Periods: periods, By: s.dimensions, Host: hosts, Progress: &read,
 	})
 	stop()
@@ -180,7 +179,7 @@ func (s *logStats) read(cmd *cobra.Command, files []string) (*logs.Outcome, []st
 }
 
 // unread returns an error that lists the logs that could not be read.
-func unread(out *logs.Outcome) error {
+func unread(out *Outcome) error {
 	if len(out.Faults) == 0 {
 		return nil
 	}
@@ -188,31 +187,31 @@ func unread(out *logs.Outcome) error {
 }
 
 // check validates the flags. It returns the period of the summary and, if there is one, the period to compare with.
-func (s *logStats) check(files []string) ([]logs.Period, error) {
+func (s *logStats) check(files []string) ([]Period, error) {
 	for _, name := range s.by {
-		d, err := logs.ParseDimension(name)
+		d, err := ParseDimension(name)
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--by: %w", err))
 		}
 		s.dimensions = append(s.dimensions, d)
 	}
-	var p logs.Period
+	var p Period
 	var err error
-	if p.From, _, err = logs.ParseTime(s.since, s.now); err != nil {
+	if p.From, _, err = ParseTime(s.since, s.now); err != nil {
 		return nil, cli.Usage(fmt.Errorf("--since: %w", err))
 	}
-	if _, p.To, err = logs.ParseTime(s.until, s.now); err != nil {
+	if _, p.To, err = ParseTime(s.until, s.now); err != nil {
 		return nil, cli.Usage(fmt.Errorf("--until: %w", err))
 	}
-	periods := []logs.Period{p}
+	periods := []Period{p}
 	if s.beside != "" {
-		var other logs.Period
+		var other Period
 		from, to, isRange := strings.Cut(s.beside, "..")
 		if !isRange {
 			to = from
 		}
-		if other.From, _, err = logs.ParseTime(from, s.now); err == nil {
-			_, other.To, err = logs.ParseTime(to, s.now)
+		if other.From, _, err = ParseTime(from, s.now); err == nil {
+			_, other.To, err = ParseTime(to, s.now)
 		}
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--beside: %w", err))
@@ -271,20 +270,20 @@ func sizeOf(files []string) (sum int64) {
 func (s *logStats) added(
 	ctx context.Context, out, errs io.Writer, path string, chosen func(*crawllog.RawEntry) bool,
 ) error {
-	f, err := logs.FollowFrom(path, s.place)
+	f, err := FollowFrom(path, s.place)
 	if err != nil {
 		return err
 	}
 	tick := time.NewTicker(s.every)
 	defer tick.Stop()
 	for {
-		sum := logs.NewSummary(s.dimensions...)
+		sum := NewSummary(s.dimensions...)
 		err := f.Poll(ctx, func(g *crawllog.RawEntry) {
 			if chosen(g) {
 				sum.Add(g)
 			}
 		})
-		if errors.Is(err, logs.ErrGap) {
+		if errors.Is(err, ErrGap) {
 			cli.PrintError(errs, fmt.Sprintf("arcrawl: %v\n", err))
 		} else if err != nil && ctx.Err() == nil {
 			return err
@@ -309,8 +308,8 @@ func (s *logStats) added(
 }
 
 // format returns what the flags say about the output.
-func (s *logStats) format() logs.TableOptions {
-	return logs.TableOptions{
+func (s *logStats) format() TableOptions {
+	return TableOptions{
 		By: s.dimensions, Top: s.top, Statuses: s.status, JSON: s.asJSON,
 		Removed: func(host string) bool { return s.removed[uri.Host(host)] },
 	}

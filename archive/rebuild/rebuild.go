@@ -35,7 +35,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
@@ -230,7 +229,7 @@ func (b *rebuilder) countDay(u uri.URI, e crawllog.Entry, line string) error {
 	if !raw.Parse([]byte(line)) {
 		return nil
 	}
-	day := stats.DailyCount(&raw)
+	day := crawllog.DailyCount(&raw)
 	if day == (evaluators.Day{}) {
 		return nil
 	}

@@ -97,7 +97,7 @@ var plants = []plant{
 	{"the core imports a wing", "wings plug in", "uri/a.go", `import "github.com/arcrawl/arcrawl/lab"`, "uri imports the wing lab"},
 	{"a test of the core imports a wing", "wings plug in", "uri/a_test.go", `import "github.com/arcrawl/arcrawl/lab/sim"`, "tests of uri imports the wing lab"},
 	{"a wing imports another one", "wings plug in", "noise/a.go", `import "github.com/arcrawl/arcrawl/curator"`, "noise imports the wing curator"},
-	{"a wing imports the archive", "wings plug in", "noise/a.go", `import "github.com/arcrawl/arcrawl/archive/compare"`, ""},
+	{"a wing imports the archive", "wings plug in", "noise/a.go", `import "github.com/arcrawl/arcrawl/archive/captures"`, ""},
 	{"a wing imports the core", "wings plug in", "noise/a.go", `import "github.com/arcrawl/arcrawl/crawler"`, ""},
 	{"the core reads the archive", "wings plug in", "crawler/a.go", `import "github.com/arcrawl/arcrawl/archive/warc"`, ""},
 	{"the program links a wing", "wings plug in", "cmd/arcrawl/wings.go", `import "github.com/arcrawl/arcrawl/lab"`, ""},

@@ -19,7 +19,7 @@ var (
 		"archive/",
 		"cluster/",
 		"curator/pack_run.go",
-		"reports/logs/read.go",
+		"reports/read.go",
 		"lab/sim/workers.go", "daemon/background.go", "render/",
 		"cmd/arcrawl/",
 		"cluster/",

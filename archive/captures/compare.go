@@ -1,4 +1,4 @@
-package compare
+package captures
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/digest"
 )
@@ -46,7 +45,7 @@ type version struct {
 // Compare compares two captures. rules are the scrubbing rules of the host. A capture that cannot be read, or is no
 // text, is a problem in the answer.
 func Compare(
-	ctx context.Context, l *captures.Library, before, after index.Entry, what string, rules *digest.Rules,
+	ctx context.Context, l *Library, before, after index.Entry, what string, rules *digest.Rules,
 ) (Comparison, error) {
 	p, problem, err := Read(ctx, l, before, after)
 	if err != nil || problem != "" {
@@ -62,7 +61,7 @@ type Pair struct {
 }
 
 // Read reads two captures. If one of them cannot be read, problem says why, for people.
-func Read(ctx context.Context, l *captures.Library, before, after index.Entry) (p Pair, problem string, err error) {
+func Read(ctx context.Context, l *Library, before, after index.Entry) (p Pair, problem string, err error) {
 	p.entries = [2]index.Entry{before, after}
 	for i, e := range p.entries {
 		v, err := read(ctx, l, e)
@@ -71,7 +70,7 @@ func Read(ctx context.Context, l *captures.Library, before, after index.Entry) (
 		}
 		if err != nil {
 			return p, fmt.Sprintf("The version of %s cannot be compared. %s", e.Date().Format(time.DateTime),
-				captures.Sentence(err)), nil
+				Sentence(err)), nil
 		}
 		p.both[i] = v
 	}
@@ -99,7 +98,7 @@ func (p Pair) Compare(ctx context.Context, what string, rules *digest.Rules) (Co
 		return out, nil
 	}
 	for i, e := range p.entries {
-		if !isText(both[i]) {
+		if !isTextual(both[i]) {
 			says := "The version of %s is no text: its media type is %q. Its response header can be compared."
 			if namesText(both[i]) {
 				says = "The version of %s has bytes that no text has, though its media type is %q. " +
@@ -120,7 +119,7 @@ func (p Pair) Compare(ctx context.Context, what string, rules *digest.Rules) (Co
 }
 
 // read reads a capture. The head is the one of its own record.
-func read(ctx context.Context, l *captures.Library, e index.Entry) (v version, err error) {
+func read(ctx context.Context, l *Library, e index.Entry) (v version, err error) {
 	c, fields, err := l.At(e.URL, e.Filename, e.Offset)
 	if err != nil {
 		return v, err
@@ -148,8 +147,8 @@ func read(ctx context.Context, l *captures.Library, e index.Entry) (v version, e
 	return v, nil
 }
 
-// isText reports whether a version can be compared line by line.
-func isText(v version) bool {
+// isTextual reports whether a version can be compared line by line.
+func isTextual(v version) bool {
 	return namesText(v) && !isBinary(v.content[:min(len(v.content), 1024)]) ||
 		strings.Contains(v.mime, "charset=utf-16") || strings.Contains(v.mime, "charset=UTF-16")
 }
@@ -174,7 +173,7 @@ func isBinary(begin []byte) bool {
 }
 
 // isPicture reports whether a browser can show a version as a picture, by its first bytes.
-func isPicture(v version) bool { return PictureType(v.content) != "" && !isText(v) }
+func isPicture(v version) bool { return PictureType(v.content) != "" && !isTextual(v) }
 
 // comparison makes the rows of an answer.
 type comparison struct {
@@ -236,7 +235,7 @@ func PictureType(content []byte) string {
 }
 
 // ReadPicture returns the picture of a capture and its media type.
-func ReadPicture(ctx context.Context, l *captures.Library, e index.Entry) (content []byte, mime string, err error) {
+func ReadPicture(ctx context.Context, l *Library, e index.Entry) (content []byte, mime string, err error) {
 	v, err := read(ctx, l, e)
 	if err != nil {
 		return nil, "", err
@@ -249,7 +248,7 @@ func ReadPicture(ctx context.Context, l *captures.Library, e index.Entry) (conte
 
 // ReadContent returns the content of a capture, at most 4 MB of it, and its Content-Type.
 func ReadContent(
-	ctx context.Context, l *captures.Library, e captures.Entry,
+	ctx context.Context, l *Library, e Entry,
 ) (content []byte, contentType string, err error) {
 	v, err := read(ctx, l, e)
 	return v.content, v.mime, err

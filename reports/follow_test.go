@@ -1,4 +1,4 @@
-package logs_test
+package reports_test
 
 import (
 	"encoding/json"
@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/reports"
+
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/reports/logs"
 )
 
 // reader follows a log in processes that end after each poll.
@@ -23,13 +24,13 @@ type reader struct {
 
 func (r *reader) poll(wantErr error) {
 	r.t.Helper()
-	var from logs.Position
+	var from reports.Position
 	if r.saved != nil {
 		if err := json.Unmarshal(r.saved, &from); err != nil {
 			r.t.Fatal(err)
 		}
 	}
-	f := logs.Follow(r.path, from)
+	f := reports.Follow(r.path, from)
 	err := f.Poll(r.t.Context(), func(g *crawllog.RawEntry) { r.lines = append(r.lines, string(g.URI)) })
 	if !errors.Is(err, wantErr) {
 		r.t.Fatalf("poll: %v, want %v", err, wantErr)
@@ -140,7 +141,7 @@ func TestAGapIsReported(t *testing.T) {
 	r.poll(nil)
 	must(t, os.Remove(l.path))
 	l.write(2)
-	r.poll(logs.ErrGap)
+	r.poll(reports.ErrGap)
 	l.write(1)
 	r.poll(nil)
 	r.checkAll(l)
@@ -150,7 +151,7 @@ func TestSkippedLinesAreNotRead(t *testing.T) {
 	t.Parallel()
 	l, r := follow(t)
 	l.write(3)
-	f := logs.Follow(l.path, logs.Position{})
+	f := reports.Follow(l.path, reports.Position{})
 	must(t, f.SkipToEnd())
 	l.write(1)
 	must(t, f.Poll(t.Context(), func(g *crawllog.RawEntry) { r.lines = append(r.lines, string(g.URI)) }))

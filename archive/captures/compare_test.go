@@ -1,4 +1,4 @@
-package compare
+package captures
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
@@ -33,7 +32,7 @@ func compared(t *testing.T, mime, before, after, what string, spec digest.Spec) 
 // comparedIn compares the first two captures of an archive.
 func comparedIn(t *testing.T, a *archivetest.Archive, what string, spec digest.Spec) Comparison {
 	t.Helper()
-	l, err := captures.OpenLibrary(t.Context(), a.Dir, captures.Options{}, func(warc.Finding) error { return nil })
+	l, err := OpenLibrary(t.Context(), a.Dir, Options{}, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	all, err := l.Lookup("http://a.example/", nil)
@@ -219,7 +218,7 @@ func TestALostVersionIsASentence(t *testing.T) {
 	a.Page("http://a.example/", archivetest.HTMLHead, "two")
 	a.Seal()
 	none := func(warc.Finding) error { return nil }
-	l, err := captures.OpenLibrary(context.Background(), a.Dir, captures.Options{}, none)
+	l, err := OpenLibrary(context.Background(), a.Dir, Options{}, none)
 	archivetest.Must(t, err)
 	defer l.Close()
 	all, err := l.Lookup("http://a.example/", nil)

@@ -1,4 +1,4 @@
-package compare_test
+package captures_test
 
 import (
 	"context"
@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/archive/compare"
+	"github.com/arcrawl/arcrawl/archive/captures"
+
 	"github.com/arcrawl/arcrawl/digest"
 )
 
@@ -31,7 +32,7 @@ func TestMarksShowWhatEachRuleLeavesOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, marks, err := compare.Marks(t.Context(), rules, []byte(c.page), "text/html; charset=utf-8")
+		text, marks, err := captures.Marks(t.Context(), rules, []byte(c.page), "text/html; charset=utf-8")
 		if err != nil {
 			t.Errorf("%s: %v", c.what, err)
 		}
@@ -56,7 +57,7 @@ func TestMarksShowWhatEachRuleLeavesOut(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(digest.ErrTooSlow)
-	if _, _, err := compare.Marks(ctx, rules, []byte("aab"), "text/plain"); !errors.Is(err, digest.ErrTooSlow) {
+	if _, _, err := captures.Marks(ctx, rules, []byte("aab"), "text/plain"); !errors.Is(err, digest.ErrTooSlow) {
 		t.Errorf("after the time: %v", err)
 	}
 }

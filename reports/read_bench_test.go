@@ -1,4 +1,4 @@
-package logs_test
+package reports_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/reports/logs"
+	"github.com/arcrawl/arcrawl/reports"
 )
 
 // BenchmarkRead measures how fast a log is summed up by host, seed, type and day, on all processors, from the page
@@ -22,9 +22,9 @@ func BenchmarkRead(b *testing.B) {
 	name := filepath.Join(b.TempDir(), "crawl.log")
 	must(b, os.WriteFile(name, text, 0o644))
 	b.SetBytes(int64(len(text)))
-	by := []logs.Dimension{logs.ByHost, logs.BySeed, logs.ByMIME, logs.ByDay}
+	by := []reports.Dimension{reports.ByHost, reports.BySeed, reports.ByMIME, reports.ByDay}
 	for b.Loop() {
-		if _, err := logs.Read(b.Context(), []string{name}, logs.Options{By: by}); err != nil {
+		if _, err := reports.Read(b.Context(), []string{name}, reports.Options{By: by}); err != nil {
 			b.Fatal(err)
 		}
 	}

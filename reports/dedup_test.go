@@ -1,14 +1,15 @@
-package logs_test
+package reports_test
 
 import (
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/reports"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/reports/logs"
 )
 
 func TestDeduplicationIsCounted(t *testing.T) {
@@ -28,16 +29,16 @@ func TestDeduplicationIsCounted(t *testing.T) {
 		line(8, 304, 0, crawllog.DuplicateNotModified, "unchanged"), // no payload
 		line(9, 304, 0, crawllog.Unwritten, "unchanged"),            // no payload, thinned
 	)
-	out, err := logs.Read(t.Context(), []string{file, file}, logs.Options{By: []logs.Dimension{logs.ByHost}})
+	out, err := reports.Read(t.Context(), []string{file, file}, reports.Options{By: []reports.Dimension{reports.ByHost}})
 	must(t, err)
-	want := logs.Dedup{
+	want := reports.Dedup{
 		Handled: 14, Bytes: 2 * 1_111_111, New: 2, Duplicates: 12, Exact: 6, Equivalent: 2, Other: 2, Unknown: 2,
 		DuplicateBytes: 2 * 1_111_110, Discarded: 10, DiscardedBytes: 2 * 1_101_110, Unwritten: 2,
 	}
 	if diff := cmp.Diff(want, out.Summaries[0].All.Dedup); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(want, out.Summaries[0].Rows(logs.ByHost)[0].Dedup); diff != "" {
+	if diff := cmp.Diff(want, out.Summaries[0].Rows(reports.ByHost)[0].Dedup); diff != "" {
 		t.Errorf("of the host: -want +got:\n%s", diff)
 	}
 }

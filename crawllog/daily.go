@@ -1,16 +1,15 @@
-package stats
+package crawllog
 
 import (
 	"bytes"
 
-	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
 // DailyCount returns a visit as the crawl adds it to its daily counts. A robots.txt and a first capture are never a
 // version. If the line does not say how many versions appeared since the last visit, the estimate is made from the
 // share of visits that found one.
-func DailyCount(g *crawllog.RawEntry) evaluators.Day {
+func DailyCount(g *RawEntry) evaluators.Day {
 	switch {
 	case NotTried(g.Status), g.Status == dnsFailed, g.Status == connectFailed:
 		return evaluators.Day{}
@@ -51,7 +50,7 @@ func Refused(status int) bool {
 }
 
 // IsVersion reports whether a line is about a new version, unless it says that the content is unchanged.
-func IsVersion(g *crawllog.RawEntry) bool {
+func IsVersion(g *RawEntry) bool {
 	if len(g.State) > 0 {
 		return string(g.State) == "changed"
 	}

@@ -1,6 +1,6 @@
 // This file writes summaries of crawl logs as tables for people, and as JSON.
 
-package logs
+package reports
 
 import (
 	"cmp"
@@ -13,7 +13,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/crawllog"
+
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -307,7 +308,7 @@ func changeRate(t *Tally) string {
 }
 
 // lateness writes the quantiles of a histogram of durations.
-func lateness(h stats.Histogram) string {
+func lateness(h crawllog.Histogram) string {
 	if h.Count() == 0 {
 		return "–"
 	}
@@ -315,8 +316,8 @@ func lateness(h stats.Histogram) string {
 		human.About(h.Quantile(0.99)), human.About(h.Max()))
 }
 
-// dedupRow is one row of a table in JSON.
-type dedupRow struct {
+// duplicateRow is one row of a table in JSON.
+type duplicateRow struct {
 	Key string `json:"key"`
 	Dedup
 }
@@ -332,15 +333,15 @@ func (o TableOptions) WriteDedup(out io.Writer, sum *Summary, logs int, bytes in
 // dedupJSON returns the report for JSON.
 func (o TableOptions) dedupJSON(sum *Summary) any {
 	report := struct {
-		From string                   `json:"from"`
-		To   string                   `json:"to"`
-		All  Dedup                    `json:"all"`
-		By   map[Dimension][]dedupRow `json:"by"`
-	}{Stamp(sum.First), Stamp(sum.Last), sum.All.Dedup, map[Dimension][]dedupRow{}}
+		From string                       `json:"from"`
+		To   string                       `json:"to"`
+		All  Dedup                        `json:"all"`
+		By   map[Dimension][]duplicateRow `json:"by"`
+	}{Stamp(sum.First), Stamp(sum.Last), sum.All.Dedup, map[Dimension][]duplicateRow{}}
 	for _, d := range o.By {
-		report.By[d] = []dedupRow{}
+		report.By[d] = []duplicateRow{}
 		for _, r := range o.first(sum.Rows(d)) {
-			report.By[d] = append(report.By[d], dedupRow{r.Key, r.Dedup})
+			report.By[d] = append(report.By[d], duplicateRow{r.Key, r.Dedup})
 		}
 	}
 	return report

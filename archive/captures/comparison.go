@@ -1,4 +1,4 @@
-package compare
+package captures
 
 // Comparison shows what differs between two versions. The types are answers of the API, and are named as there.
 type Comparison struct {

@@ -1,4 +1,4 @@
-package stats
+package crawllog
 
 import (
 	"encoding/json"

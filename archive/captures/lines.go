@@ -1,4 +1,4 @@
-package compare
+package captures
 
 import (
 	"bytes"

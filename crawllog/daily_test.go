@@ -1,10 +1,9 @@
-package stats_test
+package crawllog_test
 
 import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
@@ -13,25 +12,25 @@ func TestAFirstCaptureIsNoVersionOfItsDay(t *testing.T) {
 	page := crawllog.RawEntry{
 		URI: []byte("http://news.example/"), Status: 200, State: []byte("changed"), Scheduled: true, Visits: 1, Versions: 1,
 	}
-	if got, want := stats.DailyCount(&page), (evaluators.Day{Requests: 1}); got != want {
+	if got, want := crawllog.DailyCount(&page), (evaluators.Day{Requests: 1}); got != want {
 		t.Errorf("the first capture counts as %+v, want %+v", got, want)
 	}
 	page.Visits, page.Versions, page.New = 5, 2, 1.5
-	if got, want := stats.DailyCount(&page), (evaluators.Day{Requests: 1, Seen: 1, Versions: 1.5}); got != want {
+	if got, want := crawllog.DailyCount(&page), (evaluators.Day{Requests: 1, Seen: 1, Versions: 1.5}); got != want {
 		t.Errorf("the next version counts as %+v, want %+v", got, want)
 	}
 	page.Odds, page.Again = 0.4, true // the visit before is the first capture, which says nothing about bursts
 	want := evaluators.Odds{Visits: 1, Found: 1, Expected: 0.4}
-	if got := stats.DailyCount(&page).Odds; got != want {
+	if got := crawllog.DailyCount(&page).Odds; got != want {
 		t.Errorf("a change that was expected counts as %+v, want %+v", got, want)
 	}
 	page.Versions, want.Again = 3, 1
-	if got := stats.DailyCount(&page).Odds; got != want {
+	if got := crawllog.DailyCount(&page).Odds; got != want {
 		t.Errorf("a change after another one counts as %+v, want %+v", got, want)
 	}
 	page.Unchanged, page.Again, page.New = true, false, 0
 	quiet := evaluators.Day{Requests: 1, Odds: evaluators.OddsOf(0.4, false, false)}
-	if got, want := stats.DailyCount(&page), quiet; got != want {
+	if got, want := crawllog.DailyCount(&page), quiet; got != want {
 		t.Errorf("a visit that found nothing new counts as %+v, want %+v", got, want)
 	}
 }

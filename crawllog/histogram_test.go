@@ -1,4 +1,4 @@
-package stats
+package crawllog
 
 import (
 	"math/rand/v2"

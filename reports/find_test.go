@@ -1,4 +1,4 @@
-package logs_test
+package reports_test
 
 import (
 	"bytes"
@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/reports"
+
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/reports/logs"
 )
 
 // threeLogs writes a log that was rotated: a compressed file, a renamed one, and the present one.
@@ -49,8 +50,8 @@ func TestFindReturnsTheVisitsOfAllFilesInOrder(t *testing.T) {
 		{4, 1 << 20, []int64{6, 7, 8, 9}, false},
 		{100, size, []int64{7, 8, 9}, false},
 	} {
-		b := logs.Bounds{Visits: c.most, Bytes: c.bytes}
-		found, err := logs.Find(t.Context(), path, "http://news.example/", b)
+		b := reports.Bounds{Visits: c.most, Bytes: c.bytes}
+		found, err := reports.Find(t.Context(), path, "http://news.example/", b)
 		visits, complete := found.Visits, found.Complete
 		must(t, err)
 		var got []int64
@@ -70,7 +71,7 @@ func TestFindReturnsTheStateOfEachVisit(t *testing.T) {
 		visit(0, "http://news.example/", 200, 10),
 		visit(time.Hour, "http://news.example/", 304, 0, crawllog.Unchanged, crawllog.DuplicateNotModified, crawllog.Spared+"10"),
 		visit(2*time.Hour, "http://news.example/", 200, 10, "challenge:cloudflare"))
-	found, err := logs.Find(t.Context(), path, "http://news.example/", logs.Bounds{Visits: 10, Bytes: 1 << 20})
+	found, err := reports.Find(t.Context(), path, "http://news.example/", reports.Bounds{Visits: 10, Bytes: 1 << 20})
 	must(t, err)
 	var got []string
 	for _, v := range found.Visits {
@@ -88,7 +89,7 @@ func TestFindBeginsInTheMiddleOfALine(t *testing.T) {
 	stat, err := os.Stat(path)
 	must(t, err)
 	for most := int64(0); most < stat.Size(); most += 3 {
-		found, err := logs.Find(t.Context(), path, "http://news.example/", logs.Bounds{Visits: 10, Bytes: most})
+		found, err := reports.Find(t.Context(), path, "http://news.example/", reports.Bounds{Visits: 10, Bytes: most})
 		visits, complete := found.Visits, found.Complete
 		if err != nil || complete || len(visits) > 3 || len(visits) > 0 && visits[len(visits)-1].Size != 9 {
 			t.Fatalf("the last %d of %d bytes: %v, complete %v, %v", most, stat.Size(), visits, complete, err)
@@ -114,7 +115,7 @@ func TestFindReadsBlocksBackwards(t *testing.T) {
 	must(t, os.WriteFile(path, text, 0o600))
 	for _, n := range []int64{0, 77, 1999, 2000, 2001, 3999} {
 		uri := fmt.Sprintf("http://news.example/%d", n)
-		found, err := logs.Find(t.Context(), path, uri, logs.Bounds{Visits: 10, Bytes: 1 << 30})
+		found, err := reports.Find(t.Context(), path, uri, reports.Bounds{Visits: 10, Bytes: 1 << 30})
 		if err != nil || !found.Complete || len(found.Visits) != 3 {
 			t.Fatalf("%s: %+v, %v", uri, found, err)
 		}
@@ -129,7 +130,7 @@ func TestFindReadsBlocksBackwards(t *testing.T) {
 	}
 	asked := 0
 	stop := func() bool { asked++; return asked > 2 }
-	found, err := logs.Find(t.Context(), path, "http://news.example/3999", logs.Bounds{Visits: 10, Bytes: 1 << 30, Stop: stop})
+	found, err := reports.Find(t.Context(), path, "http://news.example/3999", reports.Bounds{Visits: 10, Bytes: 1 << 30, Stop: stop})
 	if err != nil || found.Complete || len(found.Visits) != 2 || found.Since.Before(list[5990].Logged) {
 		t.Errorf("a search that was stopped found %+v, %v", found, err)
 	}
@@ -139,14 +140,14 @@ func TestFindReadsBlocksBackwards(t *testing.T) {
 func TestFindNeverLeavesAGap(t *testing.T) {
 	t.Parallel()
 	path := threeLogs(t)
-	all, err := logs.Find(t.Context(), path, "http://news.example/", logs.Bounds{Visits: 100, Bytes: 1 << 20})
+	all, err := reports.Find(t.Context(), path, "http://news.example/", reports.Bounds{Visits: 100, Bytes: 1 << 20})
 	if err != nil || len(all.Visits) != 9 {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	for visits := range 10 {
 		for size := int64(0); size < 3000; size += 50 {
-			b := logs.Bounds{Visits: visits + 1, Bytes: size}
-			found, err := logs.Find(t.Context(), path, "http://news.example/", b)
+			b := reports.Bounds{Visits: visits + 1, Bytes: size}
+			found, err := reports.Find(t.Context(), path, "http://news.example/", b)
 			must(t, err)
 			want := 0
 			for _, v := range all.Visits {
@@ -180,7 +181,7 @@ func TestFindInALogThatShrinks(t *testing.T) {
 		}
 		return false
 	}
-	found, err := logs.Find(t.Context(), path, "http://news.example/23999", logs.Bounds{Visits: 10, Bytes: 1 << 30, Stop: stop})
+	found, err := reports.Find(t.Context(), path, "http://news.example/23999", reports.Bounds{Visits: 10, Bytes: 1 << 30, Stop: stop})
 	if err != nil || len(found.Visits) != 1 {
 		t.Errorf("found %d visits, want the one that was read before the file shrank: %v", len(found.Visits), err)
 	}

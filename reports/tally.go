@@ -1,33 +1,32 @@
-package logs
+package reports
 
 import (
 	"maps"
 
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
 // Tally sums up lines. Sizes are bytes.
 type Tally struct {
-	Visits      int64           `json:"visits"`       // lines
-	Answered    int64           `json:"answered"`     // neither failed nor not tried
-	Failed      int64           `json:"failed"`       // see the package comment
-	NotTried    int64           `json:"not_tried"`    // see the package comment
-	Versions    int64           `json:"versions"`     // see the package comment
-	Unchanged   int64           `json:"unchanged"`    // the content was the same as in the last capture
-	NotModified int64           `json:"not_modified"` // status 304
-	BrokenOff   int64           `json:"broken_off"`   // the download was ended, because the headers showed no change
-	Duplicates  int64           `json:"duplicates"`   // the payload was archived before
-	Received    int64           `json:"received"`
-	Spared      int64           `json:"spared"`
-	Deduped     int64           `json:"deduplicated"`
-	Dedup       Dedup           `json:"deduplication"`
-	Status      map[int]int64   `json:"status"`  // lines of each status
-	Overdue     stats.Histogram `json:"overdue"` // of scheduled visits
-	Wait        stats.Histogram `json:"wait"`    // the new wait intervals
+	Visits      int64              `json:"visits"`       // lines
+	Answered    int64              `json:"answered"`     // neither failed nor not tried
+	Failed      int64              `json:"failed"`       // see the package comment
+	NotTried    int64              `json:"not_tried"`    // see the package comment
+	Versions    int64              `json:"versions"`     // see the package comment
+	Unchanged   int64              `json:"unchanged"`    // the content was the same as in the last capture
+	NotModified int64              `json:"not_modified"` // status 304
+	BrokenOff   int64              `json:"broken_off"`   // the download was ended, because the headers showed no change
+	Duplicates  int64              `json:"duplicates"`   // the payload was archived before
+	Received    int64              `json:"received"`
+	Spared      int64              `json:"spared"`
+	Deduped     int64              `json:"deduplicated"`
+	Dedup       Dedup              `json:"deduplication"`
+	Status      map[int]int64      `json:"status"`  // lines of each status
+	Overdue     crawllog.Histogram `json:"overdue"` // of scheduled visits
+	Wait        crawllog.Histogram `json:"wait"`    // the new wait intervals
 
-	// Daily is the sum of [stats.DailyCount], for reports on days.
+	// Daily is the sum of [crawllog.DailyCount], for reports on days.
 	Daily evaluators.Day `json:"-"`
 }
 
@@ -43,7 +42,7 @@ func (t *Tally) Add(g *crawllog.RawEntry) {
 		t.Wait.Add(g.Wait)
 	}
 	t.Received += max(0, g.Size)
-	t.Daily = t.Daily.Plus(stats.DailyCount(g))
+	t.Daily = t.Daily.Plus(crawllog.DailyCount(g))
 	t.Spared += g.Spared
 	t.Dedup.add(g)
 	if g.Duplicate {
@@ -51,10 +50,10 @@ func (t *Tally) Add(g *crawllog.RawEntry) {
 		t.Deduped += max(0, g.Size)
 	}
 	switch {
-	case stats.NotTried(g.Status):
+	case crawllog.NotTried(g.Status):
 		t.NotTried++
 		return
-	case g.Misfortune || stats.Refused(g.Status):
+	case g.Misfortune || crawllog.Refused(g.Status):
 		t.Failed++
 		return
 	}
@@ -62,7 +61,7 @@ func (t *Tally) Add(g *crawllog.RawEntry) {
 	switch {
 	case g.Unchanged:
 		t.Unchanged++
-	case stats.IsVersion(g):
+	case crawllog.IsVersion(g):
 		t.Versions++
 	}
 	if g.Status == 304 {

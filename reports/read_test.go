@@ -1,4 +1,4 @@
-package logs_test
+package reports_test
 
 import (
 	"bytes"
@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/reports"
+
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/reports/logs"
 )
 
 var morning = time.Date(2026, 1, 2, 6, 0, 0, 0, time.UTC)
@@ -72,9 +73,9 @@ func packed(t *testing.T, text []byte) []byte {
 	return out.Bytes()
 }
 
-func read(t *testing.T, o logs.Options, files ...string) *logs.Outcome {
+func read(t *testing.T, o reports.Options, files ...string) *reports.Outcome {
 	t.Helper()
-	out, err := logs.Read(t.Context(), files, o)
+	out, err := reports.Read(t.Context(), files, o)
 	must(t, err)
 	return out
 }
@@ -83,7 +84,7 @@ func TestEachKindOfVisitIsCounted(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"crawl.log", "crawl.log.2.gz"} {
 		file := write(t, filepath.Join(t.TempDir(), name), aDay()...)
-		out := read(t, logs.Options{By: []logs.Dimension{logs.ByHost}}, file)
+		out := read(t, reports.Options{By: []reports.Dimension{reports.ByHost}}, file)
 		all := out.Summaries[0].All
 		got := fmt.Sprint(all.Visits, all.Answered, all.Failed, all.NotTried, all.Versions, all.Unchanged, all.NotModified,
 			all.BrokenOff, all.Duplicates, all.Received, all.Spared, all.Deduped)
@@ -94,7 +95,7 @@ func TestEachKindOfVisitIsCounted(t *testing.T) {
 			t.Errorf("%s: change rate %v, want one version in four judged visits", name, rate)
 		}
 		var hosts []string
-		for _, r := range out.Summaries[0].Rows(logs.ByHost) {
+		for _, r := range out.Summaries[0].Rows(reports.ByHost) {
 			hosts = append(hosts, fmt.Sprint(r.Key, " ", r.Visits))
 		}
 		if want := []string{"news.example 7", "down.example 1", "other.example:8080 1"}; !slices.Equal(hosts, want) {
@@ -114,7 +115,7 @@ func TestTheContentStateDecidesIfItIsLogged(t *testing.T) {
 	e.Extra = &crawllog.Extra{ContentState: "unknown"}
 	name := filepath.Join(t.TempDir(), "crawl.log")
 	must(t, os.WriteFile(name, append(e.AppendTo(nil, true), '\n'), 0o644))
-	if all := read(t, logs.Options{}, name).Summaries[0].All; all.Versions != 0 || all.Answered != 1 {
+	if all := read(t, reports.Options{}, name).Summaries[0].All; all.Versions != 0 || all.Answered != 1 {
 		t.Errorf("got %d versions in %d responses, want 0 in 1", all.Versions, all.Answered)
 	}
 }
@@ -123,7 +124,7 @@ func TestPeriodsAreSummedUpInOneReading(t *testing.T) {
 	t.Parallel()
 	name := write(t, filepath.Join(t.TempDir(), "crawl.log"), aDay()...)
 	at := morning.Add(4 * time.Minute)
-	out := read(t, logs.Options{Periods: []logs.Period{{To: at}, {From: at}, {}}}, name)
+	out := read(t, reports.Options{Periods: []reports.Period{{To: at}, {From: at}, {}}}, name)
 	var visits []int64
 	for _, s := range out.Summaries {
 		visits = append(visits, s.All.Visits)
@@ -147,7 +148,7 @@ func TestEachLineOfALargeLogIsCountedOnce(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "crawl.log")
 	must(t, os.WriteFile(name, text, 0o644))
-	out := read(t, logs.Options{}, name)
+	out := read(t, reports.Options{}, name)
 	if got := out.Summaries[0].All; got.Visits != lines || got.Received != want || out.Skipped != 0 {
 		t.Errorf("%d lines with %d bytes received and %d skipped, want %d, %d and 0; the log has %d bytes", got.Visits, got.Received, out.Skipped, lines, want, len(text))
 	}
@@ -159,7 +160,7 @@ func TestOtherLinesAreSkippedAndCounted(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "crawl.log")
 	text := "hello\n" + good + "\n\n" + strings.Repeat("z", 3_000_000) + "\n" + good + "\n" + good[:40]
 	must(t, os.WriteFile(name, []byte(text), 0o644))
-	out := read(t, logs.Options{}, name)
+	out := read(t, reports.Options{}, name)
 	if got := out.Summaries[0].All.Visits; got != 2 || out.Skipped != 3 {
 		t.Errorf("%d visits and %d lines skipped, want 2 and 3; the line without an end is still being written", got, out.Skipped)
 	}
@@ -171,11 +172,11 @@ func TestADamagedFileIsReportedAndTheOthersAreRead(t *testing.T) {
 	whole := write(t, filepath.Join(dir, "crawl.log"), aDay()...)
 	cut := write(t, filepath.Join(dir, "crawl.log.1.gz"), aDay()...)
 	must(t, os.Truncate(cut, 200))
-	out := read(t, logs.Options{}, whole, cut, filepath.Join(dir, "none.log"), dir)
+	out := read(t, reports.Options{}, whole, cut, filepath.Join(dir, "none.log"), dir)
 	if len(out.Faults) != 3 || out.Summaries[0].All.Visits < 9 {
 		t.Errorf("%d visits, faults %v; want the visits of the whole file, and three faults", out.Summaries[0].All.Visits, out.Faults)
 	}
-	if _, err := logs.Read(t.Context(), []string{filepath.Join(dir, "none.log")}, logs.Options{}); err == nil {
+	if _, err := reports.Read(t.Context(), []string{filepath.Join(dir, "none.log")}, reports.Options{}); err == nil {
 		t.Error("reading a missing log is not an error")
 	}
 }
