@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -28,12 +29,14 @@ import (
 // recorded serves the dashboard with recorded answers. The window answers in virtual time, but a browser needs real
 // time.
 type recorded struct {
-	pages   http.Handler
+	pages http.Handler
+	now   time.Time
+	down  atomic.Bool // no request is answered
+
+	mu      sync.Mutex        // guards the fields below
 	answers map[string][]byte // by path and query
 	posts   map[string][]byte // answers to orders, by path
-	now     time.Time
-	asked   []string    // orders that were received
-	down    atomic.Bool // no request is answered
+	asked   []string          // orders that were received
 }
 
 func (r *recorded) ServeHTTP(to http.ResponseWriter, from *http.Request) {
@@ -45,6 +48,8 @@ func (r *recorded) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 	if r.down.Load() {
 		panic(http.ErrAbortHandler)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if from.Method != http.MethodGet {
 		r.asked = append(r.asked, from.Method+" "+from.URL.Path)
 		_, _ = to.Write(r.posts[from.URL.Path])
@@ -70,6 +75,23 @@ func (r *recorded) record(w *world, questions ...string) {
 		r.answers[api.Base+"/"+q] = w.serve(http.MethodGet, api.Base+"/"+strings.TrimSuffix(q, "?"), "")
 	}
 	r.now = time.Now()
+}
+
+// changeStatus changes the recorded status of the crawl, also while a browser asks for it.
+func (r *recorded) changeStatus(t *testing.T, change func(s *api.Status)) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var s api.Status
+	path := api.Base + "/status?"
+	err := json.Unmarshal(r.answers[path], &s)
+	change(&s)
+	if err == nil {
+		r.answers[path], err = json.Marshal(s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // aDayOfNews crawls a front page that changes each hour, a page that never does, and a host that is down.
@@ -160,7 +182,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	if title := p.Eval(`document.title + " | " + document.getElementById("instance").innerText`); title != `"Crawling \u2013 Test Library \u2013 arcrawl | Test Library"` {
 		t.Errorf("the title of the page and the name at its top are %s", title)
 	}
-	manyAlarms(t, day)
+	day.changeStatus(t, manyAlarms)
 	show("config", "config")
 	text := show("operations", "operations")
 	for want, times := range map[string]int{
@@ -177,8 +199,11 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		const answer = await send(...a); window.sent ||= String(a[0]).includes("alarms/acknowledge"); return answer } }`)
 	p.Eval(`[...document.querySelectorAll("p.notice button")].find(b => b.textContent === "Acknowledge").click()`)
 	p.Wait(`window.sent`)
-	if !slices.Contains(day.asked, "POST /api/v1/alarms/acknowledge") {
-		t.Errorf("the button sent %q, want an acknowledgement", day.asked)
+	day.mu.Lock()
+	asked := slices.Clone(day.asked)
+	day.mu.Unlock()
+	if !slices.Contains(asked, "POST /api/v1/alarms/acknowledge") {
+		t.Errorf("the button sent %q, want an acknowledgement", asked)
 	}
 	p.Dark()
 	show("hosts", "hosts")
@@ -234,13 +259,7 @@ func TestAPageKeepsWhatAUserDidWhileItIsUpdated(t *testing.T) {
 	update(updated)
 	check("with an answer again", `document.getElementById("stale").textContent`, `""`)
 
-	var s api.Status
-	path := api.Base + "/status?"
-	if err := json.Unmarshal(day.answers[path], &s); err != nil {
-		t.Fatal(err)
-	}
-	s.Condition = api.Condition{State: api.Paused, Why: "a test"}
-	day.answers[path], _ = json.Marshal(s)
+	day.changeStatus(t, func(s *api.Status) { s.Condition = api.Condition{State: api.Paused, Why: "a test"} })
 	p.Eval(`import("./page.js").then(m => m.ask("status"))`) // as the pill asks from time to time
 	p.Wait(`document.getElementById("state").textContent.startsWith("paused")`)
 	check("when the pill says that the crawl is paused", `document.querySelector("h1").textContent`, `"The crawl is paused: a test"`)
@@ -284,13 +303,7 @@ func TestSeedsAreImportedInTheBrowser(t *testing.T) {
 }
 
 // manyAlarms adds forty gaps of feeds, a full disk and an acknowledged alarm to the status.
-func manyAlarms(t *testing.T, day *recorded) {
-	t.Helper()
-	var s api.Status
-	path := api.Base + "/status?"
-	if err := json.Unmarshal(day.answers[path], &s); err != nil {
-		t.Fatal(err)
-	}
+func manyAlarms(s *api.Status) {
 	s.Alarms = append(s.Alarms, api.Alarm{Kind: alarm.Disk, Text: "the disk is nearly full", Since: s.Now})
 	for i := range 40 {
 		host := fmt.Sprintf("feed-%d.example", i)
@@ -300,10 +313,6 @@ func manyAlarms(t *testing.T, day *recorded) {
 		Kind: alarm.Host, About: "b.example", Host: "b.example", Text: "b.example is down", Since: s.Now,
 		Acknowledged: &api.Acknowledgement{Who: "maria", At: s.Now, Note: "moves"},
 	})
-	var err error
-	if day.answers[path], err = json.Marshal(s); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestTheDashboardWithAKeyboard checks that the pages need no mouse.
