@@ -83,7 +83,7 @@ PACKAGES  = $(LONGEST) $(filter-out $(LONGEST),$(shell $(GO) list ./... | sed 's
 # The race detector takes five to ten times as long. It watches the packages in which goroutines meet. UNRACED packages
 # start none, or only use those of packages below, whose own tests run under it; the house test has the reasons. Before
 # a release, make race runs all tests under it.
-UNRACED := ./cmd/arcrawl ./archive/wacz ./config ./digest ./discover ./aspects/spaces \
+UNRACED := ./cmd/arcrawl ./archive/captures ./archive/wacz ./config ./digest ./discover ./aspects/spaces \
 	./evaluators ./internal/benchcrawl ./internal/demosite ./lab ./lab/heritrix ./lab/sim ./noise/infer ./uri
 
 race:

@@ -56,6 +56,7 @@ const played = `<!doctype html><script src="/ui.js"></script>
 // watches the first captures come, opens one, compares two versions, silences a clock, and packs the collection into a
 // package that ReplayWeb.page plays. ARCRAWL_SCREENSHOTS names a folder for the pictures of it.
 func TestACuratorsDayWithoutATerminal(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	app := foreign.ReplayApp(t)
 	sites := sitesOfTheDay(t, 10)

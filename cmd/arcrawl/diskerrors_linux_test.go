@@ -44,6 +44,7 @@ const everydayErrors = `^once: (fsync state/MANIFEST badger|mkdirat state daemon
 //
 // Operations that follow only on a failed one, such as cutting off what was not written, fail too, after that one.
 func TestEachDiskErrorOnce(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	all := os.Getenv("ARCRAWL_DISK_ERRORS")
 	wanted := regexp.MustCompile(cmp.Or(all, everydayErrors))

@@ -186,7 +186,7 @@ const (
 )
 
 const (
-	pauses     = 6
+	pauses     = 3
 	pausedRest = 300 * time.Millisecond
 )
 
