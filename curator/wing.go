@@ -78,7 +78,9 @@ func (c *curation) extension() admin.Extension {
 // open opens the wing for the window of its daemon.
 func (c *curation) open(w *admin.Window) (err error) {
 	c.window, c.o = w, w.Options()
-	c.catalog.Archive = openReader(c.o.Index)
+	if c.catalog.Archive == nil { // the viewer of the process has one for all its daemons
+		c.catalog.Archive = openReader(c.o.Index)
+	}
 	c.packs = c.openPacks()
 	if c.captures, err = openCaptures(c.o.Dir); err != nil {
 		c.o.Log.Warn().Err(err).Msg("could not open the list of captures: the page What is new forgets them at a restart")
