@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -159,10 +160,18 @@ func callWith(f func(line []byte, offset int64) bool, line []byte, offset int64)
 	return len(line) > MaxLine || f(line, offset)
 }
 
-// Files returns the paths of a log and of the rotated files next to it, whose names begin with its name.
-func Files(path string) ([]string, error) {
-	return filepath.Glob(globEscapes.Replace(path) + "*")
+// Files returns the paths of a log and of the rotated files next to it, whose names begin with its name. There are none
+// if the folder does not exist.
+func Files(path string) (files []string, err error) {
+	dir, name := filepath.Dir(path), filepath.Base(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("look for the files of %s: %w", path, err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), name) {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files, nil
 }
-
-// globEscapes escapes the special characters of [filepath.Glob].
-var globEscapes = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)

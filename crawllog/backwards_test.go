@@ -65,3 +65,16 @@ func TestFilesFindsRotatedFilesOfANameWithSpecialCharacters(t *testing.T) {
 		t.Errorf("Files(%s) = %v, %v; want %v", log, got, err, want)
 	}
 }
+
+// A disk that fails is not a folder without a log: the store would not be compared with its log.
+func TestFilesOfAFolderThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	notFolder := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(notFolder, nil, 0o600))
+	if got, err := crawllog.Files(filepath.Join(notFolder, "crawl.log")); err == nil || !strings.Contains(err.Error(), notFolder) {
+		t.Errorf("Files = %v, %v; want an error with the name of the folder", got, err)
+	}
+	if got, err := crawllog.Files(filepath.Join(t.TempDir(), "missing", "crawl.log")); got != nil || err != nil {
+		t.Errorf("Files in a folder that does not exist = %v, %v; want none", got, err)
+	}
+}
