@@ -161,7 +161,7 @@ soak:
 # A table at the end has a row for each kind of fault. Most kinds need root, and no container. SWEEP is an expression of
 # operations that fail once each, before.
 faults:
-	$(if $(SWEEP),ARCRAWL_DISK_ERRORS='$(SWEEP)' $(GO) test -count=1 -timeout 1h -run TestEachDiskErrorOnce ./cmd/arcrawl)
+	$(if $(SWEEP),ARCRAWL_DISK_ERRORS='$(SWEEP)' $(GO) test -count=1 -timeout 3h -parallel 4 -run TestEachDiskErrorOnce ./cmd/arcrawl)
 	ARCRAWL_FAULT_TABLE='$(ARGS)' $(GO) test -count=1 -timeout 5h -v -run 'TestFaults$$' ./cmd/arcrawl
 
 # Of flags that are named twice the last one wins.
