@@ -94,7 +94,7 @@ func (k *conn) endWith(ctx context.Context) (stop func() bool) {
 func (x *exchange) send(ctx context.Context, k *conn) (keep, noAnswer bool, err error) {
 	c, limits := x.capture, x.request.Limits
 	c.IP, c.Security, c.Request, c.HTTP2 = k.ip, k.security, nil, false
-	k.unanswered(true)
+	k.ask()
 	err = k.limit(ctx, time.Now().Add(limits.Headers))
 	if err == nil {
 		var n int
@@ -109,7 +109,7 @@ func (x *exchange) send(ctx context.Context, k *conn) (keep, noAnswer bool, err 
 		head, rest, err = readHead(k, head, limits.MaxHead)
 	}
 	if err == nil {
-		k.unanswered(false)
+		k.answered = true
 		keep, err = x.receive(ctx, k, head, rest)
 		return keep, false, err
 	}

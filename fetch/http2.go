@@ -151,7 +151,7 @@ func (x *exchange) over2(ctx context.Context, k *conn) (keep, noAnswer bool, err
 	if err != nil {
 		return false, false, err
 	}
-	k.unanswered(true)
+	k.ask()
 	err = k.limit(ctx, time.Now().Add(limits.Headers))
 	if err == nil {
 		var sent bool
@@ -164,7 +164,7 @@ func (x *exchange) over2(ctx context.Context, k *conn) (keep, noAnswer bool, err
 		head, repaired, err = k.h2.Head(limits.MaxHead)
 	}
 	if err == nil {
-		k.unanswered(false)
+		k.answered = true
 		_, err = x.receive(ctx, k, head, nil)
 		k.h2.From(k.Conn)
 		c.Repaired += repaired
