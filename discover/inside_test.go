@@ -128,12 +128,12 @@ func bothWays(t *testing.T, text string) (skimmed, tokenized *page) {
 	return skimmed, tokenized
 }
 
-// compareBothWays checks that skimming and the tokenizer find the same links.
+// compareBothWays checks that skimming and the tokenizer find the same links and title.
 func compareBothWays(t *testing.T, text string) {
 	t.Helper()
 	a, b := bothWays(t, text)
 	if !slices.Equal(a.result.Links, b.result.Links) || a.result.Dropped != b.result.Dropped ||
-		a.result.Refused != b.result.Refused || a.base != b.base {
+		a.result.Refused != b.result.Refused || a.base != b.base || a.result.Title != b.result.Title {
 		t.Errorf("%q: got %+v by skimming, %+v by the tokenizer", text, a.result, b.result)
 	}
 }
@@ -147,7 +147,8 @@ var oddMarkup = []string{
 	"</><a href=/1>", "</ a><a href=/1>", "<3 <a href=/1>", "< a href=/1><a href=/2>", "<<a href=/1>", "<a <a href=/1>", "<a href=/1", "<a href='/1>",
 	"<script>'<a href=/1>'</script><a href=/2>", "<script><!-- <script> </script> --></script><a href=/3>", "<style><a href=/1></style><a href=/2>",
 	"<script type=application/ld+json>{\"url\":\"/1\"}</script><a href=/2>", "<object codebase=/c/ data=1></object><form action=/2>",
-	"<title><a href=/1></title><a href=/2>", "<noscript><img src=/1></noscript>", "<textarea><a href=/1></textarea ><a href=/2>",
+	"<title><a href=/1></title><a href=/2>", "<TITLE> a\n b</Title><title>c</title><a href=/1>", "<title></title><title a>b &lt; c</title >",
+	"<title>a\x00b</title>", "<title>a\rb", "<title>a</titles><a href=/1></title", "<title/>a</title/>", "<noscript><img src=/1></noscript>", "<textarea><a href=/1></textarea ><a href=/2>",
 	"<plaintext><a href=/1>", "<svg><script href=/1/></script><a href=/2></svg>", "<svg/><style/><a href=/1>", "<svg a=/><style/><a href=/1>",
 	"<svg a='/'><style/><a href=/1>", "<svg a/><style/><a href=/1>", "<SVG><style/></SvG foo><style/><a href=/1>", "<svg><style/></svgx><style/><a href=/1>",
 	"<iframe srcdoc='<a href=/1>'></iframe><a href=/2>", "<base href=/x/><a href=1>", "<a href=\x001>", "<a hr\x00ef=/1>", "<a href=/1\r\n2>", "<a href='/1\r\n2'>",
@@ -240,8 +241,8 @@ func FuzzSkimmingXML(f *testing.F) {
 			p.xhtml = true
 			p.html([]byte(text))
 		}
-		if !slices.Equal(fast.result.Links, slow.result.Links) {
-			t.Errorf("%q: got %v by skimming, %v by the tokenizer", text, fast.result.Links, slow.result.Links)
+		if !slices.Equal(fast.result.Links, slow.result.Links) || fast.result.Title != slow.result.Title {
+			t.Errorf("%q: got %+v by skimming, %+v by the tokenizer", text, fast.result, slow.result)
 		}
 	})
 }

@@ -9,8 +9,8 @@ import (
 
 // The tokenizer of golang.org/x/net/html defines how a page is read. But it copies the page byte by byte, and
 // allocates two objects for each attribute of each tag, most of which are not needed. So plain markup is skimmed here:
-// text, comments, end tags, and start tags of ordinary elements without character references. The tokenizer reads
-// everything else, until it is between two tokens again. A test checks that both ways find the same links.
+// text, comments, end tags, titles, and start tags of ordinary elements without character references. The tokenizer
+// reads everything else, until it is between two tokens again. A test checks that both ways find the same links.
 
 // maxSkimmed is the maximum number of attributes of a plain tag. Each attribute is compared with all before it.
 const maxSkimmed = 32
@@ -92,7 +92,7 @@ func (p *page) startTag(text []byte) int {
 	end := nameEnd(text[1:]) + 1
 	name, ok := p.lower(text[1:end])
 	if name = p.localName(name); !ok || isRaw(name) {
-		return 0
+		return p.plainTitle(text)
 	}
 	attrs := p.attrs[:0]
 	for {
@@ -128,6 +128,25 @@ func (p *page) startTag(text []byte) int {
 	}
 	p.element(name, attrs)
 	return end
+}
+
+// plainTitle reads a title, which nearly every page has. It returns the length of the whole element, 0 if text does not
+// begin with one, or with one that the tokenizer must read.
+func (p *page) plainTitle(text []byte) int {
+	const begin, end = "<title>", "</title>"
+	if len(text) < len(begin) || !bytes.EqualFold(text[:len(begin)], []byte(begin)) {
+		return 0
+	}
+	inside := text[len(begin):min(len(text), maxToken)]
+	n := bytes.IndexByte(inside, '<')
+	if n < 0 || len(inside) < n+len(end) || !bytes.EqualFold(inside[n:n+len(end)], []byte(end)) ||
+		bytes.ContainsAny(inside[:n], "&\r\x00") {
+		return 0
+	}
+	if p.result.Title == "" {
+		p.result.Title = titleOf(inside[:n])
+	}
+	return len(begin) + n + len(end)
 }
 
 // isRaw reports whether the tokenizer must read a tag, because raw text follows it or for another reason.
