@@ -71,7 +71,12 @@ func captureOf(h warc.Header, offset int64, digest string) (capture, bool) {
 }
 
 // clean makes sure that a URI does not break a line.
-func clean(uri string) string { return strings.NewReplacer("\n", "%0A", "\r", "%0D").Replace(uri) }
+func clean(uri string) string {
+	if !strings.ContainsAny(uri, "\n\r") { // hardly any URI has a line end, and a replacer takes long to make
+		return uri
+	}
+	return strings.NewReplacer("\n", "%0A", "\r", "%0D").Replace(uri)
+}
 
 // number returns n in base 36 with a fixed width.
 func number(n int64, width int) string {
