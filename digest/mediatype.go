@@ -1,19 +1,13 @@
 package digest
 
-import (
-	"mime"
-	"strings"
-)
+import "strings"
 
 // MediaType returns the media type of a Content-Type, as servers really send it, without its parameters and in lower
 // case: "text/html" for "Text/HTML; charset=UTF-8". Faulty parameters do not matter. The result is empty if there is no
 // media type, or if it contains a space or a quotation mark, as in "text/html, text/html".
 func MediaType(contentType string) string {
-	t, _, err := mime.ParseMediaType(contentType)
-	if err != nil && t == "" { // a parameter that is given twice, for example
-		t, _, _ = strings.Cut(contentType, ";")
-		t = strings.ToLower(strings.TrimSpace(t))
-	}
+	t, _, _ := strings.Cut(contentType, ";")
+	t = strings.ToLower(strings.TrimSpace(t))
 	if strings.ContainsAny(t, " \"\\\t") {
 		return ""
 	}
