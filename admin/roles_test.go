@@ -19,9 +19,10 @@ func TestEveryRequestNeedsItsRole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := admin.NewWorld(t, dir, testcrawl.EveryHour)
 		defer w.Close()
-		routetest.Roles(t, w.Window.Handler, admin.Routes(), "/metrics", "/", "/openapi.json")
-		routetest.Questions(t, w.Window.Handler(access.Options{}), admin.Routes())
-		routetest.WrongParameters(t, w.Window.Handler(access.Options{}), admin.Routes())
+		handler := w.Window.(*admin.Window).Handler
+		routetest.Roles(t, handler, admin.Routes(), "/metrics", "/", "/openapi.json")
+		routetest.Questions(t, handler(access.Options{}), admin.Routes())
+		routetest.WrongParameters(t, handler(access.Options{}), admin.Routes())
 	})
 }
 

@@ -51,12 +51,6 @@ func (w *Window) archive() api.Archive {
 	if w.o.Stored != nil {
 		w.o.Stored(&a)
 	}
-	if w.o.Archive == nil {
-		return a
-	}
-	for _, f := range w.o.Archive.Growing() {
-		a.Files = append(a.Files, api.WARCFile{Name: f.Name, Opened: f.Opened.UTC(), Size: f.Size})
-	}
 	return a
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -23,7 +22,6 @@ import (
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/uri"
-	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // Options holds the packages and settings of a window. They must stay open while the window is used. Optional parts may
@@ -32,15 +30,12 @@ type Options struct {
 	Crawler   *crawler.Crawler
 	Frontier  *frontier.Frontier
 	Trust     *hosts.Reputation
-	Traps     *spaces.Store // nil knows of no traps
-	Accounts  *hosts.Daily  // nil knows of no days
-	Archive   *warcout.Writer
+	Traps     *spaces.Store         // nil knows of no traps
+	Accounts  *hosts.Daily          // nil knows of no days
 	FreeSpace func() (int64, error) // bytes of the disk that has the least
 
 	Config func() Loaded    // the configuration in force
 	Now    func() time.Time // the clock
-
-	Index *index.Live // of the archive; nil: it has none
 
 	Labels  map[string]string // of all metrics that are not about the machine; empty: nobody else crawls on this machine
 	Machine string            // names this machine to readers of packages; "" = there is no other
@@ -52,7 +47,7 @@ type Options struct {
 	Workers int    // maximum number of visits in progress
 	// Extensions of the wings add requests and parts of the status.
 	Extensions []Extension
-	// Stored, when set, adds where finished archive files are: Handover, Lost and Offload.
+	// Stored, when set, describes the archive: which files grow, and where the finished ones are.
 	Stored func(*api.Archive)
 	// Refused, when set, returns how many connections of clients the process has refused: their address had too many
 	// open, the listener had, the TLS handshake failed.

@@ -35,8 +35,8 @@ func TestADayOfVisitsIsCounted(t *testing.T) {
 			time.Duration(s.Uptime) != 24*time.Hour-time.Minute {
 			w.Errorf("the status is %+v", s)
 		}
-		if a := s.Archive; len(a.Files) != 1 || a.Files[0].Size < 1000 || !strings.HasPrefix(a.Files[0].Name, "test-") || a.Store < 1000 {
-			w.Errorf("the archive is %+v; want the file that is being written", a)
+		if s.Archive.Store < 1000 {
+			w.Errorf("the store has %d bytes", s.Archive.Store)
 		}
 		if c := s.LastDay; c.Visits != 25 || c.Versions != 13 || c.Unchanged != 12 || c.Received == 0 || c.Written == 0 {
 			w.Errorf("the last day had %+v; want 24 visits of the page, of which 12 found a version, and one of robots.txt", c)

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
@@ -22,7 +23,7 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	w := &world{World: testcrawl.NewWorld(t, dir, toml)}
 	r := w.Parts
 	o := Options{
-		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
+		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily,
 		Traps: r.Traps, FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() Loaded { return Loaded{Config: r.Config.Current(), At: w.Started} }, Now: time.Now,
 		Version: "test", Workers: 50, Log: r.Log,
@@ -33,7 +34,7 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	var err error
 	w.window, err = New(o)
 	w.Must(err)
-	w.Window = w.window
+	w.Window, w.Handler = w.window, w.window.Handler(access.Options{})
 	w.AddSeeds()
 	return w
 }

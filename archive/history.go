@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
@@ -357,11 +356,9 @@ func ConfigAndURI(errs io.Writer, path, address string) (*config.Config, uri.URI
 
 // ScrubRules compiles the scrubbing rules of a URI's host, whether change.mode uses them or not.
 func ScrubRules(c *config.Config, u uri.URI, now time.Time) (*digest.Rules, error) {
-	s := c.For(config.About{URI: u, Now: now})
-	change := config.Own[noise.Options](&s)
-	if len(change.Scrub)+len(change.ScrubCSS) == 0 && change.Mode != noise.TextOnly {
+	spec := c.Scrubbing(config.About{URI: u, Now: now})
+	if len(spec.Regexes)+len(spec.Selectors) == 0 && !spec.Text {
 		return nil, fmt.Errorf("the host %s has no scrubbing rules in %s: set change.scrub or change.scrub_css", u.Host(), c.Path)
 	}
-	spec := digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS, Text: change.Mode == noise.TextOnly}
 	return digest.Compile(spec)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -94,17 +93,13 @@ func rebuildMissing(cmd *cobra.Command, c *config.Config, logs []string, links b
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	m, err := crawler.FindMissing(cmd.Context(), f, c, c.Storage.Log, 0, now)
-	if err = errors.Join(err, cmd.Context().Err()); err != nil {
+	m, r, err := rebuild.AddMissing(cmd.Context(), f, c, now)
+	if err != nil {
 		return err
 	}
 	if m.Visits == 0 {
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), "0 visits missing: the store knows the last visits of the crawl log")
 		return errors.Join(err, rebuildLinks(cmd, f, c, links))
-	}
-	r, err := rebuild.AddMissing(cmd.Context(), f, c, m, now)
-	if err != nil {
-		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s missing since %s\n%s added: %s on %s\n%s found in the archive, %d missing\n",
 		human.Count(m.Visits, "visit"), m.Since.UTC().Format(time.RFC3339), human.Count(r.Lines, "visit"),

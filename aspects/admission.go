@@ -12,6 +12,9 @@ const (
 	StatusOutOfScope = -5000
 )
 
+// Unreached is the reason of a URI that waits because its host's robots.txt cannot be fetched.
+const Unreached = "robotsUnreachable"
+
 // Admission says whether a claimed URI may be visited now. The zero value says that it may. At most one field is set.
 type Admission struct {
 	Refused   *Refusal

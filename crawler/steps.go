@@ -91,7 +91,10 @@ func (c *Crawler) compose() {
 		Options: aspects.OptionsOf[spaces.Options],
 		Store:   p.Traps, Frontier: p.Frontier, Log: p.Log,
 	}
-	a.names = names.Aspect{Frontier: p.Frontier, Wait: forbiddenWait}
+	a.names = names.Aspect{
+		VisitedFor: func(v *aspects.Visit) (uri.URI, error) { return p.Frontier.VisitedFor(*v.Record()) },
+		Wait:       forbiddenWait,
+	}
 	a.robots = robots.Aspect{
 		Options: aspects.OptionsOf[robots.Options],
 		Retry:   func(v *aspects.Visit, failures int) time.Duration { return retry(v).Wait(failures) },

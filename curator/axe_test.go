@@ -14,7 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
@@ -59,7 +58,8 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 	synctest.Test(t, func(t *testing.T) {
 		toml := strings.Replace(everyHour, "uris = [", "uris = [\"http://down.example/\", ", 1) +
 			"about = [{ uri = \"http://news.example/\", title = \"The <i>news\", labels = [\"newspapers\"], collections = [\"daily\"], owner = \"maria\", note = \"<b>ask</b> first\" }]\n"
-		w := newWorld(t, dir, toml, func(o *admin.Options) { o.Index = archive })
+		w := newWorld(t, dir, toml)
+		w.shows(archive)
 		defer w.Close()
 		files := w.window.Options().Config().Config.Admin
 		w.Must(access.AddUser(files.UserFile, "maria", access.Curate, "correct horse battery"))

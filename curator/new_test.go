@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
@@ -76,7 +77,7 @@ about = [{ uri = "http://news.example/", title = "The News", labels = ["papers"]
 		w.Must(w.window.Close(time.Now()))
 		again, err := admin.New(w.window.Options())
 		w.Must(err)
-		w.window, w.Window = again, again
+		w.window, w.Window, w.Handler = again, again, again.Handler(access.Options{})
 		if got := get[api.New](w, "/api/v1/new"); len(got.Captures) != 6 {
 			t.Errorf("after a restart there are %d captures, want 6", len(got.Captures))
 		}

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
@@ -44,7 +43,8 @@ func BenchmarkPages(b *testing.B) {
 	}
 	pages := captures / benchHosts / benchVersions
 	archive := benchIndex(b, pages)
-	w := newWorld(b, b.TempDir(), everyHour, func(o *admin.Options) { o.Index = archive })
+	w := newWorld(b, b.TempDir(), everyHour)
+	w.shows(archive)
 	defer w.Close()
 	w.benchState(pages)
 	began := time.Now()

@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -144,9 +143,9 @@ func (c *catalog) Frames(r *http.Request) string {
 func (c *catalog) Compare(
 	ctx context.Context, u uri.URI, before, after, what string, inForce *config.Config, now time.Time,
 ) (out Comparison, err error) {
-	s := inForce.For(config.About{URI: u, Now: now})
-	change := config.Own[noise.Options](&s)
-	rules, err := digest.Compile(digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS})
+	spec := inForce.Scrubbing(config.About{URI: u, Now: now})
+	spec.Text = false
+	rules, err := digest.Compile(spec)
 	if err != nil {
 		return out, err
 	}

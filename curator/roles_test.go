@@ -19,7 +19,7 @@ func TestRequestsNeedTheirRoleAndTheirParameters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.Close()
-		h := w.Window.Handler(access.Options{})
+		h := w.window.Handler(access.Options{})
 		routetest.Questions(t, h, w.curation.routes())
 		routetest.WrongParameters(t, h, w.curation.routes())
 		for _, path := range []string{"search?q=a&cursor=1", "search?q=" + tooLong, "new?q=" + tooLong} {
@@ -28,7 +28,7 @@ func TestRequestsNeedTheirRoleAndTheirParameters(t *testing.T) {
 				t.Errorf("%.30s: status %d, %q, want 400 and a reason", path, status, answer.Error)
 			}
 		}
-		routetest.Roles(t, w.Window.Handler, w.curation.routes(), "/feed.atom", "/api/v1/picture")
+		routetest.Roles(t, w.window.Handler, w.curation.routes(), "/feed.atom", "/api/v1/picture")
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 )
@@ -26,7 +27,7 @@ func (v *viewer) wing() daemon.Wing {
 func (v *viewer) open(d *daemon.Daemon) error {
 	c := d.Live().Current().Admin
 	v.catalog = catalog{
-		Archive: openReader(d.Archived()), Tickets: newTickets(),
+		Archive: captures.NewLiveReader(d.Archived()), Tickets: newTickets(),
 		Site: playerAddress{URL: c.ReplayURL, TLS: c.Remote == config.RemoteTLS, Engine: c.ReplayAssets},
 	}
 	if v.catalog.Archive == nil || c.ReplayListen == "" {

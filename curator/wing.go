@@ -29,8 +29,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
 )
@@ -78,23 +76,11 @@ func (c *curation) extension() admin.Extension {
 // open opens the wing for the window of its daemon.
 func (c *curation) open(w *admin.Window) (err error) {
 	c.window, c.o = w, w.Options()
-	if c.catalog.Archive == nil { // the viewer of the process has one for all its daemons
-		c.catalog.Archive = openReader(c.o.Index)
-	}
 	c.packs = c.openPacks()
 	if c.captures, err = openCaptures(c.o.Dir); err != nil {
 		c.o.Log.Warn().Err(err).Msg("could not open the list of captures: the page What is new forgets them at a restart")
 	}
 	return nil
-}
-
-// openReader returns what finds captures, until the index is closed; nil without an index.
-func openReader(live *index.Live) *captures.LiveReader {
-	reader := captures.NewLiveReader(live)
-	if reader != nil {
-		live.OnClose(reader.Close)
-	}
-	return reader
 }
 
 // close closes the wing, and ends the making of packages.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/archive/captures"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
@@ -55,7 +57,7 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*admin.Options)) *w
 	w := &world{World: testcrawl.NewWorld(t, dir, toml), curation: new(curation)}
 	r := w.Parts
 	o := admin.Options{
-		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
+		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily,
 		Traps: r.Traps, FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() admin.Loaded { return admin.Loaded{Config: r.Config.Current(), At: w.Started} }, Now: time.Now,
 		Version: "test", Workers: 50, Log: r.Log,
@@ -67,9 +69,16 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*admin.Options)) *w
 	var err error
 	w.window, err = admin.New(o)
 	w.Must(err)
-	w.Window = w.window
+	w.Window, w.Handler = w.window, w.window.Handler(access.Options{})
 	w.AddSeeds()
 	return w
+}
+
+// shows lets the pages show the captures of an index.
+func (w *world) shows(live *index.Live) {
+	w.curation.catalog.Archive = captures.NewLiveReader(live)
+	w.curation.packs.Close()
+	w.curation.packs = w.curation.openPacks()
 }
 
 // serve returns the answer to a request, which must succeed.

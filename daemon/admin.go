@@ -37,9 +37,9 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	d.window, err = admin.New(admin.Options{
 		Labels: labels, Machine: machine,
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Accounts: r.Daily,
-		Archive: r.Archive, FreeSpace: r.FreeSpace, Config: d.loaded(now), Now: d.o.Now,
+		FreeSpace: r.FreeSpace, Config: d.loaded(now), Now: d.o.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
-		Extensions: d.extensions(), Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored, Index: d.index.live,
+		Extensions: d.extensions(), Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored,
 		Refused: d.refusals().Counts,
 	})
 	if err != nil {
@@ -190,10 +190,14 @@ func (d *Daemon) Serve(l net.Listener, h http.Handler) {
 	})
 }
 
-// stored adds where finished WARC files are, which are lost, and why a failure of its copy would lose visits.
+// stored adds which WARC files grow, where finished ones are, which are lost, and why a failure of its copy would lose
+// visits.
 func (d *Daemon) stored(a *api.Archive) {
 	if d.o.Owner != nil {
 		a.Database = d.o.Owner.StandBy()
+	}
+	for _, f := range d.parts.Archive.Growing() {
+		a.Files = append(a.Files, api.WARCFile{Name: f.Name, Opened: f.Opened.UTC(), Size: f.Size})
 	}
 	a.Lost = api.CountLosses(d.parts.Dedup.Losses())
 	for _, k := range d.keepers {

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -104,18 +104,13 @@ func readMetrics(names ...string) (values []uint64, all bool) {
 const (
 	// baseMemory is for the store, its caches, and the tables that grow with the number of hosts.
 	baseMemory = 400 << 20
-	// visitMemory is for one visit: buffers, and the largest windows of decoders (16 MiB).
-	visitMemory = 18 << 20
-	// comparedCopies is how often a content that is compared is in memory: as text, scrubbed, and in between.
-	comparedCopies = 3
 	// serviceShare is the part of the service's memory that Go may use, in percent. The rest is for mapped files.
 	serviceShare = 90
 )
 
 // MemoryNeed returns how many bytes of memory a crawl may need at most, by crawl.workers and change.max_size.
 func MemoryNeed(c *config.Config, now time.Time) int64 {
-	s := c.ForHost("", now)
-	return baseMemory + int64(c.Crawl.Workers)*(visitMemory+comparedCopies*config.Own[noise.Options](&s).MaxSize)
+	return baseMemory + crawler.VisitsNeed(c, now)
 }
 
 // limitMemory makes the runtime collect garbage before the process needs more memory than the settings allow, or than

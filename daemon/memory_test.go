@@ -99,7 +99,7 @@ func TestTheSoftLimitOfMemoryFollowsTheSettings(t *testing.T) {
 	now := time.Now()
 	few, many := withWorkers(t, "[crawl]\nworkers = 10\n"), withWorkers(t, "[crawl]\nworkers = 200\n")
 	needFew, needMany := MemoryNeed(few, now), MemoryNeed(many, now)
-	if needMany-needFew != 190*(visitMemory+comparedCopies*(2<<20)) {
+	if needMany-needFew != 190*(18<<20+3*(2<<20)) {
 		t.Errorf("10 workers need %d bytes, 200 need %d", needFew, needMany)
 	}
 	for _, c := range []struct {

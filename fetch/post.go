@@ -45,7 +45,7 @@ func Post(
 ) (status int, answer []byte, _ error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, WithoutURL(err)
+		return 0, nil, uri.WithoutURL(err)
 	}
 	r.Header = header
 	if dial == nil {
@@ -60,15 +60,6 @@ func Post(
 		return 0, nil, fmt.Errorf("read the answer: %w", err)
 	}
 	return res.StatusCode, answer, nil
-}
-
-// WithoutURL returns the cause of an error of net/http without the URL that it names. The address of a service of the
-// operator may contain a secret, which does not belong into a log.
-func WithoutURL(err error) error {
-	if named := (*url.Error)(nil); errors.As(err, &named) {
-		return named.Err
-	}
-	return err
 }
 
 // OwnServers returns a transport to servers of the operator, such as one that keeps copies of the archive. It connects
@@ -97,5 +88,5 @@ func askOnce(r *http.Request, over *http.Transport) (*http.Response, error) {
 	asIs := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	client := http.Client{Transport: over, CheckRedirect: asIs}
 	res, err := client.Do(r)
-	return res, WithoutURL(err)
+	return res, uri.WithoutURL(err)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/lab/heritrix"
 )
@@ -44,7 +45,10 @@ the new files, then run arcrawl check.`,
 					return fmt.Errorf("read the seeds: %w", err)
 				}
 			}
-			r, err := heritrix.Convert(heritrix.Job{Beans: job, Seeds: string(list), Read: besideJob(args[0])})
+			r, err := heritrix.Convert(heritrix.Job{
+				Beans: job, Seeds: string(list), Read: besideJob(args[0]),
+				MaxDelay: config.DefaultSettings().Politeness.MaxDelay,
+			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}

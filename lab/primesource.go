@@ -93,7 +93,7 @@ func (s *primeSource) wanted(address string) bool {
 func (s *primeSource) ask(ctx context.Context, host string) error {
 	u, err := url.Parse(s.Server)
 	if err != nil {
-		return fetch.WithoutURL(err)
+		return uri.WithoutURL(err)
 	}
 	q := u.Query()
 	q.Set("url", "http://"+host+"/")
@@ -134,7 +134,7 @@ func getLines(ctx context.Context, from, userAgent string, read func(io.Reader) 
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
-		return fmt.Errorf("request a text from a server: %w", fetch.WithoutURL(err))
+		return fmt.Errorf("request a text from a server: %w", uri.WithoutURL(err))
 	}
 	r.Header = http.Header{"User-Agent": {userAgent}}
 	res, err := fetch.AskOwnServer(r, gotFirstByte)

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // webhookTime is the maximum duration of a call.
@@ -39,7 +39,7 @@ func post(ctx context.Context, url string, n notice) error {
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("call the webhook: %w", fetch.WithoutURL(err))
+		return fmt.Errorf("call the webhook: %w", uri.WithoutURL(err))
 	}
 	r.Header.Set("Content-Type", "application/json")
 	c := http.Client{
@@ -48,7 +48,7 @@ func post(ctx context.Context, url string, n notice) error {
 	}
 	got, err := c.Do(r)
 	if err != nil {
-		return fmt.Errorf("call the webhook: %w", fetch.WithoutURL(err))
+		return fmt.Errorf("call the webhook: %w", uri.WithoutURL(err))
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(got.Body, 64<<10)) // so that the connection can be reused
 	if err := got.Body.Close(); err != nil {

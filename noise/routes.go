@@ -29,24 +29,25 @@ var openAPI string
 var files embed.FS
 
 // extension returns what the wing adds to the API and to the dashboard.
-func extension() admin.Extension {
+func extension(archive *captures.LiveReader) admin.Extension {
 	scripts, err := fs.Sub(files, "dashboard")
 	if err != nil {
 		scripts = nil // cannot happen: the folder is embedded
 	}
 	return admin.Extension{
-		Routes: routes(), OpenAPI: openAPI, Pages: admin.Pages{Files: scripts, Script: "noise.js"},
+		Routes: routes(archive), OpenAPI: openAPI, Pages: admin.Pages{Files: scripts, Script: "noise.js"},
 	}
 }
 
-// routes returns the requests about pages that differ at each fetch, and about scrubbing rules.
-func routes() []admin.Route {
+// routes returns the requests about pages that differ at each fetch, and about scrubbing rules. The versions of these
+// pages are in archive; nil has none.
+func routes(archive *captures.LiveReader) []admin.Route {
 	return []admin.Route{
 		{
 			Method: "POST", Path: api.Base + "/ignore/propose", Asks: true, Heavy: true,
 			Body: IgnoreWish{}, Answer: IgnoreProposal{},
 			Doc: "Returns scrubbing rules that hide a row of a comparison, and no main content. It writes nothing.",
-			Serve: ignoring(func(w work, r *http.Request, o IgnoreWish, u uri.URI) (any, error) {
+			Serve: ignoring(archive, func(w work, r *http.Request, o IgnoreWish, u uri.URI) (any, error) {
 				return w.propose(r.Context(), u, o)
 			}, func(o IgnoreWish) string { return o.URI }),
 		},
@@ -66,7 +67,7 @@ func routes() []admin.Route {
 			Method: "POST", Path: api.Base + "/ignore/suggest", Asks: true, Heavy: true,
 			Body: IgnorePage{}, Answer: IgnoreProposal{},
 			Doc: "Returns scrubbing rules that silence a page which differs at each fetch, from its newest versions. It writes nothing.",
-			Serve: ignoring(func(w work, r *http.Request, _ IgnorePage, u uri.URI) (any, error) {
+			Serve: ignoring(archive, func(w work, r *http.Request, _ IgnorePage, u uri.URI) (any, error) {
 				return w.suggest(r.Context(), u)
 			}, func(o IgnorePage) string { return o.URI }),
 		},
@@ -74,7 +75,7 @@ func routes() []admin.Route {
 			Method: "POST", Path: api.Base + "/ignore/preview", Asks: true, Heavy: true,
 			Body: IgnoreRules{}, Answer: IgnorePreview{},
 			Doc: "Returns what rules would have hidden in the newest versions of a URI, and the change of the host file.",
-			Serve: ignoring(func(w work, r *http.Request, o IgnoreRules, u uri.URI) (any, error) {
+			Serve: ignoring(archive, func(w work, r *http.Request, o IgnoreRules, u uri.URI) (any, error) {
 				return w.preview(r.Context(), u, o)
 			}, func(o IgnoreRules) string { return o.URI }),
 		},
@@ -82,7 +83,7 @@ func routes() []admin.Route {
 			Method: "POST", Path: api.Base + "/ignore", Needs: access.Curate, Body: IgnoreRules{}, Answer: IgnoreSaved{},
 			Doc: "Adds scrubbing rules to the file of a URI's host, if the file is as in the preview and stays valid.",
 			Serve: admin.Writing(func(w *admin.Window, r *http.Request) (any, error) {
-				answer, err := save(w, r)
+				answer, err := save(archive)(w, r)
 				if saved, ok := answer.(IgnoreSaved); ok && err == nil {
 					name := filepath.Base(saved.File)
 					saved.Committed = w.Commit(r, filepath.Dir(saved.File), name+": scrubbing rules added in the dashboard", name)
@@ -94,14 +95,16 @@ func routes() []admin.Route {
 	}
 }
 
-// save writes rules into a host file. Its caller holds [admin.Window.WritingFiles].
-var save = ignoring(func(w work, _ *http.Request, o IgnoreRules, u uri.URI) (any, error) {
-	return w.save(u, o)
-}, func(o IgnoreRules) string { return o.URI })
+// save returns the function that writes rules into a host file. Its caller holds [admin.Window.WritingFiles].
+func save(archive *captures.LiveReader) func(*admin.Window, *http.Request) (any, error) {
+	return ignoring(archive, func(w work, _ *http.Request, o IgnoreRules, u uri.URI) (any, error) {
+		return w.save(u, o)
+	}, func(o IgnoreRules) string { return o.URI })
+}
 
 // ignoring returns the function that serves a request about a URI. of returns the URI in its body.
 func ignoring[T any](
-	do func(w work, r *http.Request, o T, u uri.URI) (any, error), of func(T) string,
+	archive *captures.LiveReader, do func(w work, r *http.Request, o T, u uri.URI) (any, error), of func(T) string,
 ) func(*admin.Window, *http.Request) (any, error) {
 	return func(w *admin.Window, r *http.Request) (any, error) {
 		o, err := admin.Read[T](r)
@@ -116,8 +119,6 @@ func ignoring[T any](
 		plan := func(s api.Staged) (whatif.Plan, error) {
 			return options.Crawler.Plan(api.StagedOf(s), options.Now())
 		}
-		archive := captures.NewLiveReader(options.Index)
-		defer archive.Close() //nolint:errcheck // nothing was written
 		answer, err := do(work{
 			archive: archive, config: options.Config().Config, plan: plan, reading: w.ReadingVersions(),
 			now: options.Now(), clock: options.Now,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/routetest"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
@@ -22,13 +23,13 @@ func newWorld(t *testing.T, dir, toml string) *testcrawl.World {
 	w := testcrawl.NewWorld(t, dir, toml)
 	r := w.Parts
 	window, err := admin.New(admin.Options{
-		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
+		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily,
 		Traps: r.Traps, FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() admin.Loaded { return admin.Loaded{Config: r.Config.Current(), At: w.Started} }, Now: time.Now,
-		Version: "test", Workers: 50, Log: r.Log, Extensions: []admin.Extension{extension()},
+		Version: "test", Workers: 50, Log: r.Log, Extensions: []admin.Extension{extension(nil)},
 	})
 	w.Must(err)
-	w.Window = window
+	w.Window, w.Handler = window, window.Handler(access.Options{})
 	w.AddSeeds()
 	return w
 }
@@ -38,7 +39,7 @@ var update = flag.Bool("update", false, "rewrite the file that is generated from
 // TestTheOpenAPIDocumentIsFresh compares openapi.json with the routes. The flag -update rewrites the file.
 func TestTheOpenAPIDocumentIsFresh(t *testing.T) {
 	t.Parallel()
-	routetest.OpenAPI(t, "openapi.json", routes(), true, *update, "../", "answers.go")
+	routetest.OpenAPI(t, "openapi.json", routes(nil), true, *update, "../", "answers.go")
 }
 
 // TestPagesThatDifferAtEachFetchAreListed crawls pages with a clock, one with a token and one that never changes. The

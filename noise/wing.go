@@ -5,6 +5,7 @@ package noise
 
 import (
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/noise/infer"
 )
@@ -17,6 +18,6 @@ func Wing() daemon.Wing {
 			d.Parts().NoiseFinder = infer.Finder{}
 			return nil
 		},
-		Extend: func(*daemon.Daemon) admin.Extension { return extension() },
+		Extend: func(d *daemon.Daemon) admin.Extension { return extension(captures.NewLiveReader(d.Archived())) },
 	}
 }

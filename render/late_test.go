@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/render/chromium"
@@ -68,7 +67,7 @@ func TestALateRenderingMakesNoURIOverdue(t *testing.T) {
 // robots.txt cannot be fetched.
 func TestTheTextOfAPageWithARefusedRequestDecides(t *testing.T) {
 	t.Parallel()
-	for why, decides := range map[string]bool{"robotsExcluded": true, robots.Unreached: false} {
+	for why, decides := range map[string]bool{"robotsExcluded": true, aspects.Unreached: false} {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

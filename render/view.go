@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
@@ -119,7 +118,7 @@ func (v *view) find(ctx context.Context, u uri.URI, kind chromium.Kind) chromium
 	v.l.p.Wake()
 	if r, ok = v.await(ctx, u, now); !ok {
 		v.l.counts.gaveUp.Add(1)
-		if !isRefused(r, now) || r.Why == robots.Unreached {
+		if !isRefused(r, now) || r.Why == aspects.Unreached {
 			v.partial.Store(true)
 		}
 		if !known {

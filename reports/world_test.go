@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
@@ -25,7 +26,7 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*admin.Options)) *w
 	w := &world{World: testcrawl.NewWorld(t, dir, toml)}
 	r := w.Parts
 	o := admin.Options{
-		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
+		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily,
 		Traps: r.Traps, FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() admin.Loaded { return admin.Loaded{Config: r.Config.Current(), At: w.Started} }, Now: time.Now,
 		Version: "test", Workers: 50, Log: r.Log, Extensions: []admin.Extension{new(reporter).extension()},
@@ -36,7 +37,7 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*admin.Options)) *w
 	var err error
 	w.window, err = admin.New(o)
 	w.Must(err)
-	w.Window = w.window
+	w.Window, w.Handler = w.window, w.window.Handler(access.Options{})
 	w.AddSeeds()
 	return w
 }

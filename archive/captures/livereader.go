@@ -37,13 +37,14 @@ type lent struct {
 	old     bool
 }
 
-// NewLiveReader returns a reader for the folder of a live index, and nil without one. The caller closes it, or lets the
-// index do so: see [index.Live.OnClose].
+// NewLiveReader returns a reader for the folder of a live index, and nil without one. It is closed before the index.
 func NewLiveReader(live *index.Live) *LiveReader {
 	if live == nil {
 		return nil
 	}
-	return &LiveReader{live: live}
+	reader := &LiveReader{live: live}
+	live.OnClose(reader.Close)
+	return reader
 }
 
 // Open returns a library of the archive as it is now. The caller calls release when it is done.

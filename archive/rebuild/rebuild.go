@@ -147,18 +147,22 @@ func Store(
 	return b.result, errors.Join(err, f.Sync())
 }
 
-// AddMissing adds missing visits to the histories of their URIs, in the order of the log, and lets their hosts rest.
-// Visits that the store knows are skipped, so AddMissing can be repeated. What bare lines lack follows from their other
-// columns and from the archive.
+// AddMissing looks for the visits of the crawl log that the store lacks ([crawler.FindMissing]), adds them to the
+// histories of their URIs, in the order of the log, and lets their hosts rest. It can be repeated. What bare lines lack
+// follows from their other columns and from the archive.
 func AddMissing(
-	ctx context.Context, f *frontier.Frontier, c *config.Config, m crawler.Missing, now time.Time,
-) (Result, error) {
+	ctx context.Context, f *frontier.Frontier, c *config.Config, now time.Time,
+) (crawler.Missing, Result, error) {
+	m, err := crawler.FindMissing(ctx, f, c, c.Storage.Log, 0, now)
+	if err = errors.Join(err, ctx.Err()); err != nil || m.Visits == 0 {
+		return m, Result{}, err
+	}
 	b := newRebuilder(f, c, now)
 	b.missing = true
 	if err := b.read(ctx, m.Logs); err != nil {
-		return b.result, err
+		return m, b.result, err
 	}
-	return b.result, errors.Join(m.Rest(f, c, now), f.Sync())
+	return m, b.result, errors.Join(m.Rest(f, c, now), f.Sync())
 }
 
 // sortByTime sorts logs by the times of their first lines. It drops files without a line of a crawl log.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Refused begins the annotation of a URI that is visited under another name.
@@ -13,8 +13,9 @@ const Refused = "sameAs:"
 
 // Aspect is the aspect.
 type Aspect struct {
-	Frontier *frontier.Frontier
-	Wait     func(*aspects.Visit) time.Duration // until a URI that is refused is checked again
+	// VisitedFor returns the URI that is visited instead of the URI of a visit; often they are the same.
+	VisitedFor func(*aspects.Visit) (uri.URI, error)
+	Wait       func(*aspects.Visit) time.Duration // until a URI that is refused is checked again
 }
 
 // Admit refuses a URI that is visited under another name.
@@ -22,7 +23,7 @@ func (a *Aspect) Admit(v *aspects.Visit) (aspects.Admission, error) {
 	if v.IsPrerequisite() {
 		return aspects.Admission{}, nil
 	}
-	visited, err := a.Frontier.VisitedFor(*v.Record())
+	visited, err := a.VisitedFor(v)
 	if err != nil || visited == v.URI() {
 		return aspects.Admission{}, err
 	}

@@ -26,7 +26,6 @@ const (
 const (
 	Wait      = "robots" // the name of the wait of a robots.txt
 	Forbidden = "robotsExcluded"
-	Unreached = "robotsUnreachable"
 )
 
 // Aspect obeys robots.txt, and keeps the copies of it fresh.
@@ -76,7 +75,7 @@ func (a *Aspect) Admit(v *aspects.Visit) (admitted aspects.Admission, err error)
 		return admitted, nil
 	}
 	if inForce.Unreachable {
-		return refuse(inForce.Expires.Sub(now), Unreached), nil
+		return refuse(inForce.Expires.Sub(now), aspects.Unreached), nil
 	}
 	ruling, err := a.Copies.Rules(r.URI.Origin(), inForce, now)
 	switch {

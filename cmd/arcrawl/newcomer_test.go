@@ -117,6 +117,9 @@ func TestANewcomerFollowsTheCuratorsGuide(t *testing.T) {
 		return realMain([]string{"status", "--config", n.conf}, io.Discard, io.Discard) == cli.ExitOK
 	})
 	n.until("the front page was captured some times", func() bool { return n.status().LastDay.Versions >= 6 })
+	if f := n.status().Archive.Files; len(f) != 1 || f[0].Size < 1000 {
+		t.Errorf("the files of the archive that grow: %+v, want one", f)
+	}
 
 	// A mistake while the crawl runs changes only the status. When it is fixed, the file is in force without a restart.
 	n.write(n.host, strings.Replace(good, `"500ms"`, `"500"`, 1))

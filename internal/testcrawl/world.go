@@ -17,7 +17,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -29,7 +28,6 @@ import (
 type Window interface {
 	Observe(crawler.Report)
 	Tick(now time.Time) error
-	Handler(access.Options) http.Handler
 }
 
 // World is a crawl of a scripted web and the window that monitors it. It runs in a synctest bubble with virtual time.
@@ -39,7 +37,8 @@ type World struct {
 	Town    *Town
 	Parts   crawler.Parts
 	Crawler *crawler.Crawler
-	Window  Window // that the test sets before the crawl runs
+	Window  Window       // that the test sets before the crawl runs
+	Handler http.Handler // of the requests of [World.Ask], which come as through the socket
 	Started time.Time
 	Free    int64         // bytes of disk space
 	Every   time.Duration // interval between two ticks of the window
@@ -154,7 +153,7 @@ func (w *World) Ask(method, path string, body, answer any) (status int) {
 		sent = bytes.NewReader(text)
 	}
 	got := httptest.NewRecorder()
-	w.Window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(method, path, sent))
+	w.Handler.ServeHTTP(got, httptest.NewRequest(method, path, sent))
 	if answer != nil {
 		if err := json.Unmarshal(got.Body.Bytes(), answer); err != nil {
 			w.Fatalf("%s %s: status %d, %v in %s", method, path, got.Code, err, got.Body)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -44,13 +43,13 @@ func (f *file) entry(key string) *entry {
 }
 
 // reconcileDelays raises the maximum delay to the minimum delay. In Heritrix the minimum wins; in arcrawl it would be a
-// fault.
-func (f *file) reconcileDelays() {
+// fault. otherwise is the maximum delay of a file that does not set it.
+func (f *file) reconcileDelays(otherwise time.Duration) {
 	shortest, longest := f.delay("min_delay"), f.delay("max_delay")
 	if longest == 0 {
-		longest = config.DefaultSettings().Politeness.MaxDelay
+		longest = otherwise
 	}
-	if shortest > longest {
+	if longest > 0 && shortest > longest {
 		f.set("politeness.max_delay", strconv.Quote(durationText(shortest)))
 	}
 }

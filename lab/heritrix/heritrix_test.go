@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,7 +19,7 @@ func convert(t *testing.T, name, seeds string) (*heritrix.Result, *config.Config
 	t.Helper()
 	job, err := os.ReadFile(filepath.Join("testdata", name))
 	must(t, err)
-	r, err := heritrix.Convert(heritrix.Job{Beans: job, Seeds: seeds})
+	r, err := heritrix.Convert(heritrix.Job{Beans: job, Seeds: seeds, MaxDelay: 30 * time.Second})
 	must(t, err)
 	return r, load(t, r)
 }
@@ -175,7 +176,7 @@ func FuzzConvert(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, job []byte, seeds string) {
 		itself := func(string) ([]byte, error) { return job, nil }
-		r, err := heritrix.Convert(heritrix.Job{Beans: job, Seeds: seeds, Read: itself})
+		r, err := heritrix.Convert(heritrix.Job{Beans: job, Seeds: seeds, MaxDelay: 30 * time.Second, Read: itself})
 		if (r == nil) == (err == nil) {
 			t.Fatalf("result %v and error %v", r, err)
 		}

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Job is a job of Heritrix 3.
 type Job struct {
-	Beans []byte // its crawler-beans.cxml
-	Seeds string // the text of a separate file of seeds, one per line; may be empty
+	MaxDelay time.Duration // politeness.max_delay of a file that does not set it; zero = without a bound
+	Beans    []byte        // its crawler-beans.cxml
+	Seeds    string        // the text of a separate file of seeds, one per line; may be empty
 	// Read reads a file that the job names, by its name as written there. nil = there are no such files.
 	Read func(name string) ([]byte, error)
 }
@@ -95,9 +97,9 @@ func (j *job) result() *Result {
 		j.main.add("scope.rules", literal(rule))
 	}
 	j.needOperator()
-	j.main.reconcileDelays()
+	j.main.reconcileDelays(j.MaxDelay)
 	for _, f := range j.hosts {
-		f.reconcileDelays()
+		f.reconcileDelays(j.MaxDelay)
 	}
 	slices.SortStableFunc(j.notes, func(a, b Note) int {
 		harm := func(n Note) int { return map[bool]int{true: 1}[n.Harmless] }
