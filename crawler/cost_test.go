@@ -3,17 +3,15 @@ package crawler_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -24,7 +22,50 @@ import (
 func TestWhatAVisitCosts(t *testing.T) {
 	slow.Unraced(t, "the race detector allocates too")
 	site := startQuietSite(t)
-	w := newWorld(t, t.TempDir(), fmt.Sprintf(`[politeness]
+	for _, c := range []struct {
+		pages                   string // the folder decides how the site answers
+		first, again            string
+		firstBounds, nextBounds bounds
+	}{
+		{
+			"", "a first visit of 15 KB with 20 links", "a revisit that is answered 304",
+			bounds{objects: 412, bytes: 30_600, calls: 9.6, written: 17_600},
+			bounds{objects: 184, bytes: 14_500, calls: 8.4, written: 2_580},
+		},
+		{
+			"/same", "", "a revisit that finds the same content",
+			bounds{}, bounds{objects: 250, bytes: 17_900, calls: 9.5, written: 17_700},
+		},
+		{
+			"/whole", "", "a revisit that ends after the head",
+			bounds{}, bounds{objects: 250, bytes: 18_100, calls: 9.8, written: 17_500},
+		},
+		{
+			"/busy", "a visit that is answered 503", "",
+			bounds{objects: 168, bytes: 11_520, calls: 8.5, written: 2_030}, bounds{},
+		},
+		{
+			"/kept-out", "a URI that robots.txt forbids", "",
+			bounds{objects: 135, bytes: 6_770, calls: 1.1, written: 225}, bounds{},
+		},
+	} {
+		const visits = 300
+		p := newPriced(t, site, c.pages, "", visits+22)
+		if cost := costOf(t, func() { p.walk(visits) }); c.first != "" {
+			check(t, c.first, visits, cost, c.firstBounds)
+		}
+		p.ahead += 400 * 24 * time.Hour // all pages are due again
+		p.walk(22)
+		if cost := costOf(t, func() { p.walk(visits - 1) }); c.again != "" {
+			check(t, c.again, visits, cost, c.nextBounds)
+		}
+		p.shut()
+	}
+}
+
+// atFullSpeed is a configuration without rests, in which a server's headers are believed at once.
+func atFullSpeed(site string) string {
+	return fmt.Sprintf(`[politeness]
 delay_factor = 0.0
 min_delay = "0s"
 max_delay = "0s"
@@ -35,31 +76,7 @@ audit_share = 0.0
 audit_every = 0
 [seeds]
 uris = ["http://%s/"]
-`, site))
-	parts, shut := w.openWith(dialLoopback)
-	defer shut()
-	parts.IndexCapture = func(crawler.Captured) error { return nil } // what the world keeps is no cost of a visit
-	c := crawler.New(parts)
-	const visits = 300
-	addPages(t, parts.Frontier, "http://"+site, visits+21)
-	ahead := time.Second // offset of the clock, so that every rest is over
-	walk := func(n int) {
-		for range n {
-			claim, ok, err := parts.Frontier.Claim(time.Now().Add(ahead))
-			if err != nil || !ok {
-				t.Fatal("nothing to claim", err)
-			}
-			must(t, c.Walk(context.Background(), claim))
-		}
-	}
-	w.reports = make([]crawler.Report, 0, 3*visits)
-	walk(22) // robots.txt, and everything that is allocated once
-	check(t, "a first visit of 15 KB with 20 links", visits, costOf(t, func() { walk(visits) }),
-		bounds{objects: 412, bytes: 30_600, calls: 9.6, written: 17_600})
-	ahead = 400 * 24 * time.Hour // all pages are due again
-	walk(22)
-	check(t, "a revisit that is answered 304", visits, costOf(t, func() { walk(visits - 1) }),
-		bounds{objects: 184, bytes: 14_500, calls: 8.4, written: 2_580})
+`, site)
 }
 
 // bounds holds the maximum cost of one visit.
@@ -89,7 +106,7 @@ func check(t *testing.T, what string, visits float64, got, maximum bounds) {
 }
 
 // costOf runs a function and returns what it cost the whole process.
-func costOf(t *testing.T, do func()) bounds {
+func costOf(t testing.TB, do func()) bounds {
 	t.Helper()
 	var before, after runtime.MemStats
 	callsBefore, writtenBefore := processIO(t)
@@ -105,7 +122,7 @@ func costOf(t *testing.T, do func()) bounds {
 
 // processIO returns the number of reads and writes of the process, and the bytes written. It returns zeros if the
 // system does not count them.
-func processIO(t *testing.T) (calls, written float64) {
+func processIO(t testing.TB) (calls, written float64) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/io")
 	if err != nil {
@@ -126,65 +143,98 @@ func processIO(t *testing.T) (calls, written float64) {
 	return calls, written
 }
 
-// startQuietSite serves pages of 15 KB with 20 links, all different, and allocates almost nothing.
+// startQuietSite serves pages of 15 KB with 20 links, all different, and allocates almost nothing. The folder of a page
+// decides how it is answered.
 func startQuietSite(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
+	site := sync.Pool{New: func() any { return newQuietSite() }}
 	go func() {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
-			go serveQuietly(conn)
+			go func() {
+				q := site.Get().(*quietSite)
+				q.in.Reset(conn)
+				q.serve(conn)
+				site.Put(q)
+			}()
 		}
 	}()
 	return l.Addr().String()
 }
 
-func serveQuietly(conn net.Conn) {
-	defer conn.Close()
-	const size = 15_000
+// quietSite answers the requests of one connection after the other.
+type quietSite struct {
+	links, words []byte
+	in           *bufio.Reader
+	path         []byte
+	out          bytes.Buffer
+}
+
+func newQuietSite() *quietSite {
 	var links bytes.Buffer
 	for n := range 20 {
 		fmt.Fprintf(&links, "<a href=/%d>", n)
 	}
-	words := bytes.Repeat([]byte("<p class=text>one word and another, "), size/36+1)
-	in := bufio.NewReader(conn)
-	var out bytes.Buffer
+	text := "<p class=text>one word and another, "
+	return &quietSite{
+		links: links.Bytes(), words: bytes.Repeat([]byte(text), quietSize/len(text)+1), in: bufio.NewReader(nil),
+	}
+}
+
+// quietSize is the size of a page.
+const quietSize = 15_000
+
+// serve answers the requests of a connection.
+func (q *quietSite) serve(conn net.Conn) {
+	defer conn.Close()
 	for {
-		var path []byte
 		known := false
 		for first := true; ; first = false {
-			line, err := in.ReadSlice('\n')
+			line, err := q.in.ReadSlice('\n')
 			if err != nil {
 				return
 			}
 			if first {
-				path = append(path[:0], bytes.Fields(line)[1]...)
+				q.path = append(q.path[:0], bytes.Fields(line)[1]...)
 			}
 			known = known || bytes.HasPrefix(line, []byte("If-None-Match"))
 			if len(line) == 2 {
 				break
 			}
 		}
-		out.Reset()
-		switch {
-		case string(path) == "/robots.txt":
-			out.WriteString("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
-		case known:
-			out.WriteString("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n")
-		default:
-			out.WriteString("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: \"1\"\r\nContent-Length: 15000\r\n\r\n")
-			body := out.Len()
-			out.Write(path)
-			out.Write(links.Bytes())
-			out.Write(words[:size-(out.Len()-body)])
-		}
-		if _, err := io.Copy(conn, bytes.NewReader(out.Bytes())); err != nil {
+		q.answer(known)
+		if _, err := conn.Write(q.out.Bytes()); err != nil {
 			return
 		}
+	}
+}
+
+// answer writes the answer to a request. known says that it is conditional.
+func (q *quietSite) answer(known bool) {
+	in := func(folder string) bool { return bytes.HasPrefix(q.path, []byte(folder)) }
+	q.out.Reset()
+	switch {
+	case string(q.path) == "/robots.txt":
+		q.out.WriteString("HTTP/1.1 200 OK\r\nContent-Length: 35\r\n\r\nUser-agent: *\nDisallow: /kept-out/\n")
+	case in("/busy/"):
+		q.out.WriteString("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+	case known && !in("/whole/"):
+		q.out.WriteString("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n")
+	default:
+		q.out.WriteString("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15000\r\n")
+		if !in("/same/") {
+			q.out.WriteString("ETag: \"1\"\r\n")
+		}
+		q.out.WriteString("\r\n")
+		body := q.out.Len()
+		q.out.Write(q.path)
+		q.out.Write(q.links)
+		q.out.Write(q.words[:quietSize-(q.out.Len()-body)])
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -209,12 +208,4 @@ func (k *benchCrawl) archived() (n int64) {
 		n += f.Size
 	}
 	return n
-}
-
-// processTime returns the processor time of the process so far.
-func processTime(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

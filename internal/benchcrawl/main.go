@@ -4,6 +4,7 @@
 //	make bench-crawl                                        # all scenarios, five rounds each
 //	go run ./internal/benchcrawl -scenario first -rounds 9  # one scenario
 //	go run ./internal/benchcrawl -scenario first -profiles /tmp/profiles
+//	go run ./internal/benchcrawl -aspects -rounds 40        # what each aspect costs a visit
 //	go run ./internal/benchcrawl grow hosts connections known links idle
 //	go run ./internal/benchcrawl grow -profiles /tmp/profiles -dir /tmp/grow -known 10000,5000000 known
 //
@@ -61,6 +62,7 @@ type options struct {
 	other    string
 	profiles string
 	dir      string
+	aspects  bool
 }
 
 func benchmark(args []string, out io.Writer) error {
@@ -76,8 +78,12 @@ func benchmark(args []string, out io.Writer) error {
 	flags.StringVar(&o.other, "other", "", "also measure this second `binary` of arcrawl in the same rounds, to compare two versions")
 	flags.StringVar(&o.profiles, "profiles", "", "write CPU and memory profiles of arcrawl into this `folder`; the times then include profiling")
 	flags.StringVar(&o.dir, "dir", "", "write all files into this `folder` (default: a new temporary folder)")
+	flags.BoolVar(&o.aspects, "aspects", false, "measure what each aspect costs a visit; -rounds 40 and more for processor times")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if o.aspects {
+		return priceAspects(o.rounds, out)
 	}
 	chosen, err := chooseScenarios(o.names)
 	if err != nil {
