@@ -177,7 +177,9 @@ func (d *Disk) serve(fd int) {
 		if errno := d.decide(n); errno != 0 {
 			a.flags, a.errno = 0, -int32(errno)
 		}
-		_ = ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) // fails if the thread was killed
+		// A signal of the runtime interrupts this on a busy machine. Another error means that the thread was killed.
+		for ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) == unix.EINTR {
+		}
 	}
 }
 
