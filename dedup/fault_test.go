@@ -67,3 +67,36 @@ func TestEachMethodReturnsTheErrorOfTheStore(t *testing.T) {
 		t.Error("the count of a revisit was dropped when it could not be stored")
 	}
 }
+
+// A record is not stored without the number of its file. Here the transaction is of a store that works, and the numbers
+// are in one that fails.
+func TestARecordWhoseFileCannotBeNumberedIsNotStored(t *testing.T) {
+	t.Parallel()
+	db, working := openStore(t, t.TempDir()), openStore(t, t.TempDir())
+	i := openIndex(t, db)
+	one, same := original("http://a.example/", "one", "a.warc.gz", 1), original("http://b.example/", "one", "b.warc.gz", 2)
+	must(t, i.Put(one.Key, one.Origin)) // a.warc.gz has a number
+	must(t, openIndex(t, working).Put(one.Key, one.Origin))
+	gone := dedup.Collection{Number: 1, Name: "removed", State: dedup.Removed, Files: []string{"gone.warc.gz"}}
+	must(t, i.Store(gone))
+	bad := dedup.Collection{Number: 2, Name: "bad"}
+	if err := i.Store(bad, dedup.Found{}); err == nil || len(i.Collections()) != 1 {
+		t.Errorf("Store of a record without a key: %v, %d collections; want an error and only the one of before", err, len(i.Collections()))
+	}
+	must(t, db.Close())
+	for name, change := range map[string]dedup.Change{
+		"Put": i.Putting(same.Key, same.Origin), "Replace": i.Replacing(same.Key, same.Origin),
+	} {
+		err := working.Update(change)
+		if !errors.Is(err, badger.ErrDBClosed) && !errors.Is(err, badger.ErrBlockedWrites) || !strings.Contains(err.Error(), "b.warc.gz") {
+			t.Errorf("%s: %v, want an error with the name of the file", name, err)
+		}
+	}
+	if _, err := i.Purge(t.Context()); err == nil {
+		t.Error("a collection was purged from a store that fails")
+	}
+	m, err := openIndex(t, working).Find(dedup.Query{Key: one.Key, URI: "http://b.example/"})
+	if err != nil || m.Origin.URI != one.Origin.URI {
+		t.Errorf("Find = %+v, %v; want the record of before", m, err)
+	}
+}
