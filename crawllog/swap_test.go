@@ -72,6 +72,9 @@ func TestALineThatCannotBeCutOffIsNoted(t *testing.T) {
 	if err := w.undo(5); err == nil || !w.damaged {
 		t.Errorf("undo: %v, damaged: %t; want the error, and that the part is still there", err, w.damaged)
 	}
+	if err := w.Write(entry); err == nil || !w.damaged {
+		t.Errorf("Write: %v, damaged: %t; want an error, because the part is still there", err, w.damaged)
+	}
 	w.file = own
 	if err := errors.Join(readOnly.Close(), w.Write(entry)); err != nil {
 		t.Fatal(err)

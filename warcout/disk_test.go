@@ -500,3 +500,46 @@ func TestAFileThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 		t.Errorf("%s is still there: %v", files[0], err)
 	}
 }
+
+// A file whose end cannot be noted in the journal stays open, and the next attempt seals or removes it: the journal
+// says what was written, not what was found.
+func TestAFileIsNotSealedWithoutItsJournal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		visits int
+		want   int // files in the end
+	}{{"a file with a visit", 1, 1}, {"a file without a visit", 0, 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			w, _ := opened(t, Options{Dir: dir, Journal: filepath.Join(t.TempDir(), "warc.journal")})
+			var d disk
+			w.create = d.create
+			syncs := 0
+			d.sync.Store(func() error { // the second one is of the visit
+				if syncs++; syncs == 2 && c.visits == 0 {
+					return syscall.EIO
+				}
+				return nil
+			})
+			if _, err := w.Write(start, visit(address(1), page("x"))); (err == nil) != (c.visits > 0) {
+				t.Fatalf("Write: %v", err)
+			}
+			own := w.journal.file
+			readOnly, err := os.Open(own.Name())
+			must(t, err)
+			w.journal.file = readOnly
+			if err := w.Seal(start); err == nil || !strings.Contains(err.Error(), "write WARC journal") {
+				t.Errorf("Seal: %v, want the error of the journal", err)
+			}
+			w.journal.file = own
+			must(t, readOnly.Close())
+			must(t, w.Seal(start))
+			sealed, err := filepath.Glob(filepath.Join(dir, "*.warc.gz*"))
+			if err != nil || len(sealed) != c.want || c.want > 0 && strings.HasSuffix(sealed[0], openSuffix) {
+				t.Errorf("%q, %v; want %d sealed files", sealed, err, c.want)
+			}
+		})
+	}
+}
