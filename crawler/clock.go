@@ -108,7 +108,7 @@ func (c *Crawler) keepDueTimes(stop <-chan struct{}) error {
 	needed := c.parts.Frontier.NeedsHealing()
 	for {
 		if needed {
-			if err := c.healDueTimes(stop); err != nil {
+			if err := c.whenThereIsSpace(stop, func() error { return c.healDueTimes(stop) }); err != nil {
 				return err
 			}
 		}

@@ -48,27 +48,21 @@ func TestInProgressListsVisits(t *testing.T) {
 }
 
 // TestAStoreWithoutSpaceKeepsNoClaim holds a host because of its file, while the store has no space to note that. The
-// crawl waits, and visits the host when there is space and the file is correct again. The store has no space while its
-// manifest has another name and the reserve must be filled.
+// crawl waits, and visits the host when there is space and the file is correct again.
 func TestAStoreWithoutSpaceKeepsNoClaim(t *testing.T) {
 	story(t, onceADay, func(w *world) {
 		parts, shut := w.openOptions(w.town.Dial, func(o *frontier.Options) { o.AwaitSpace = func() {} })
 		defer shut()
-		rename := func(from, to string) {
-			must(t, os.Rename(w.path(from), w.path(to)))
-		}
 		w.duringWith(parts, 28*time.Hour, func(c *crawler.Crawler) {
 			time.Sleep(time.Hour)
 			w.host("www.news.example.toml", "[politeness\n")
 			w.reload(c)
-			rename("state/MANIFEST", "state/MANIFEST.away")
-			parts.Frontier.DB().Opts().Logger.Debugf("[%d] LOG Compact. Added", "test")
-			time.Sleep(24 * time.Hour)
-			if held := c.Held(); held == "" {
-				t.Error("the crawl is not paused although the store has no space")
-			}
-			rename("state/MANIFEST.away", "state/MANIFEST")
-			parts.Frontier.DB().Opts().Logger.Debugf("[Compactor: %d] Compaction for", "test")
+			w.noSpace(parts.Frontier, func() {
+				time.Sleep(24 * time.Hour)
+				if held := c.Held(); held == "" {
+					t.Error("the crawl is not paused although the store has no space")
+				}
+			})
 			time.Sleep(time.Hour)
 			w.host("www.news.example.toml", "")
 			w.reload(c)
@@ -76,6 +70,44 @@ func TestAStoreWithoutSpaceKeepsNoClaim(t *testing.T) {
 		})
 		if n := len(w.visits("www.news.example/")); n != 2 {
 			t.Errorf("%d visits, want one before the disk was full and one when everything is well again", n)
+		}
+	})
+}
+
+// noSpace calls do while the store has no space: its manifest has another name, and the reserve must be filled.
+func (w *world) noSpace(f *frontier.Frontier, do func()) {
+	w.t.Helper()
+	must(w.t, os.Rename(w.path("state/MANIFEST"), w.path("state/MANIFEST.away")))
+	f.DB().Opts().Logger.Debugf("[%d] LOG Compact. Added", "test")
+	do()
+	must(w.t, os.Rename(w.path("state/MANIFEST.away"), w.path("state/MANIFEST")))
+	f.DB().Opts().Logger.Debugf("[Compactor: %d] Compaction for", "test")
+}
+
+// A URI returns to the scope while the store has no space to note that. The crawl waits, and then visits it.
+func TestAScopeThatReturnsWaitsForSpace(t *testing.T) {
+	story(t, onceADay, func(w *world) {
+		w.set("http://www.news.example/", testcrawl.Page{Links: []string{"/old"}})
+		w.set("http://www.news.example/old", testcrawl.Page{})
+		parts, shut := w.openOptions(w.town.Dial, func(o *frontier.Options) { o.AwaitSpace = func() {} })
+		defer shut()
+		w.duringWith(parts, 28*time.Hour, func(c *crawler.Crawler) {
+			time.Sleep(time.Hour)
+			w.host("www.news.example.toml", "[scope]\nrules = ['reject /old$']\n")
+			w.reload(c)
+			time.Sleep(24 * time.Hour)
+			w.noSpace(parts.Frontier, func() {
+				w.host("www.news.example.toml", "")
+				w.reload(c)
+				time.Sleep(time.Hour)
+				if held := c.Held(); held == "" {
+					t.Error("the crawl is not paused although the store has no space")
+				}
+			})
+			time.Sleep(time.Hour)
+		})
+		if n := len(w.visits("/old")); n != 3 {
+			t.Errorf("%d visits, want the first, the one that was out of scope, and one when there is space", n)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -120,6 +121,23 @@ func (c *Crawler) hold(now time.Time, cause error) {
 	if first {
 		c.parts.Log.Error().Err(cause).Str("retry_in", wait.String()).
 			Msg("pausing crawl: nothing is lost; fix the cause and the crawl resumes automatically")
+	}
+}
+
+// whenThereIsSpace calls do, which changes the store. While the disk has no space for that, it holds the crawl and
+// tries again, until stop is closed.
+func (c *Crawler) whenThereIsSpace(stop <-chan struct{}, do func() error) error {
+	for {
+		err := do()
+		if !errors.Is(err, frontier.ErrFull) {
+			return err
+		}
+		c.hold(c.parts.Now(), err)
+		select {
+		case <-stop:
+			return nil
+		case <-time.After(holdTime):
+		}
 	}
 }
 

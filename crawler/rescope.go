@@ -30,7 +30,12 @@ func settleOutOfScope(r frontier.Record, next time.Time) frontier.Record {
 // of the store.
 func (c *Crawler) keepScope(stop <-chan struct{}) error {
 	for {
-		returned, err := c.returnToScope(stop)
+		returned := 0
+		err := c.whenThereIsSpace(stop, func() error {
+			n, err := c.returnToScope(stop)
+			returned += n
+			return err
+		})
 		if err != nil {
 			return err
 		}
