@@ -12,6 +12,7 @@
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=720: a month)
 # make year     play a year of a daemon that is stopped, killed and left without disk space, for which it must be root  (ARGS="-hosts 300 -seed 1 -within 2h")
 # make faults   kill, pause and cut off the real program, and break its disk and clock: 15 minutes  (ARGS="-kills 1000"; ARGS=-help; SWEEP=.)
+# make error-paths  count which branches after failed operations on files the sweep of SWEEP=. and the tests take: an hour
 # make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 SHARDS=8 HOSTS=400)
 # make cluster-figures  measure what a cluster costs, and how long a takeover takes: half an hour
 # make vuln     look for known vulnerabilities in the dependencies  (CLONE=DIR: in a clone of golang/vulndb)
@@ -58,7 +59,7 @@ GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 VULNDB      := bin/vulndb
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak year faults cluster cluster-figures readers vuln fuzz pictures demo trial package release package-replay replay-assets test-package clean
+.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak year faults error-paths cluster cluster-figures readers vuln fuzz pictures demo trial package release package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -163,6 +164,20 @@ soak:
 faults:
 	$(if $(SWEEP),ARCRAWL_DISK_ERRORS='$(SWEEP)' $(GO) test -count=1 -timeout 3h -parallel 4 -run TestEachDiskErrorOnce ./cmd/arcrawl)
 	ARCRAWL_FAULT_TABLE='$(ARGS)' $(GO) test -count=1 -timeout 5h -v -run 'TestFaults$$' ./cmd/arcrawl
+
+# The real program notes the statements that it runs in each life of the sweep; tests note theirs. The paths that none
+# takes need a reason in cmd/arcrawl/testdata/errorpaths.txt.
+DURABLE := ./frontier ./warcout ./dedup ./crawllog ./daemon ./internal/fileio
+PATHS   := $(CURDIR)/bin/error-paths
+
+error-paths:
+	rm -rf $(PATHS)
+	mkdir -p $(PATHS)/sweep $(PATHS)/tests
+	GOCOVERDIR=$(PATHS)/sweep ARCRAWL_DISK_ERRORS=. $(GO) test -count=1 -timeout 3h -parallel 4 -run TestEachDiskErrorOnce ./cmd/arcrawl
+	$(GO) test -count=1 -timeout $(TEST_TIMEOUT) -cover -coverpkg=$(shell echo $(DURABLE) | tr ' ' ,) \
+		$(DURABLE) ./crawler -args -test.gocoverdir=$(PATHS)/tests
+	GOCOVERDIR=$(PATHS)/tests $(GO) test -count=1 -timeout $(TEST_TIMEOUT) ./cmd/arcrawl
+	ARCRAWL_ERROR_PATHS=$(PATHS) $(GO) test -count=1 -v -run TestErrorPaths ./cmd/arcrawl
 
 # Of flags that are named twice the last one wins.
 year:

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -283,4 +284,20 @@ func TestAStalledLoopStopsTheSignsOfLife(t *testing.T) {
 		s.closing()
 		expect("at the end", 0, "STOPPING=1\nSTATUS=closing the archive and the store\nEXTEND_TIMEOUT_USEC=120000000")
 	})
+}
+
+// A folder that cannot be made is a fault of the configuration or of the machine. The error says which setting names it
+// and what to do, and is not taken for one of the disk.
+func TestAFolderThatCannotBeMadeIsNamed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := &config.Config{}
+	c.Storage.State = filepath.Join(file, "state")
+	err := PrepareFolders(c)
+	if _, ok := errors.AsType[FolderError](err); !ok || !strings.Contains(err.Error(), "storage.state: the folder "+c.Storage.State) {
+		t.Errorf("PrepareFolders = %v, want a FolderError that names the setting and the folder", err)
+	}
 }

@@ -21,7 +21,8 @@ type Program struct {
 	err  error
 }
 
-// In returns the path of the program, without the race detector, in a folder.
+// In returns the path of the program, without the race detector, in a folder. If the variable GOCOVERDIR is set, the
+// program notes there which statements it has run.
 func (p *Program) In(t *testing.T, dir string) string {
 	t.Helper()
 	const name = "arcrawl-under-test"
@@ -30,7 +31,12 @@ func (p *Program) In(t *testing.T, dir string) string {
 			return
 		}
 		made := filepath.Join(p.dir, name)
-		out, err := exec.Command("go", "build", "-o", made, "github.com/arcrawl/arcrawl/cmd/arcrawl").CombinedOutput()
+		build := exec.Command("go", "build", "-o", made)
+		if os.Getenv("GOCOVERDIR") != "" {
+			build.Args = append(build.Args, "-cover")
+		}
+		build.Args = append(build.Args, "github.com/arcrawl/arcrawl/cmd/arcrawl")
+		out, err := build.CombinedOutput()
 		if err != nil {
 			p.err = fmt.Errorf("go build: %w\n%s", err, out)
 		}

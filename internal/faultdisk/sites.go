@@ -61,6 +61,29 @@ var files = []string{
 
 // Sites lists the sites of packages of this module, which is in the folder root.
 func Sites(root string, rooms ...string) ([]Site, error) {
+	packages, err := load(root, rooms)
+	if err != nil {
+		return nil, err
+	}
+	var found []Site
+	for _, p := range packages {
+		for _, f := range p.files {
+			found = append(found, p.sitesIn(f)...)
+		}
+	}
+	return found, nil
+}
+
+// source is the source of a package, without tests.
+type source struct {
+	room  string
+	fset  *token.FileSet
+	files []*ast.File
+	info  *types.Info
+}
+
+// load reads packages of this module and determines their types.
+func load(root string, rooms []string) ([]source, error) {
 	exported, err := exports(root, rooms)
 	if err != nil {
 		return nil, err
@@ -68,13 +91,16 @@ func Sites(root string, rooms ...string) ([]Site, error) {
 	fset := token.NewFileSet()
 	open := func(path string) (io.ReadCloser, error) { return os.Open(exported[path]) }
 	imports := importer.ForCompiler(fset, "gc", open)
-	var found []Site
+	var found []source
 	for _, room := range rooms {
 		names, err := filepath.Glob(filepath.Join(root, room, "*.go"))
 		if err != nil {
 			return nil, err
 		}
-		var parsed []*ast.File
+		p := source{room: room, fset: fset, info: &types.Info{
+			Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{},
+			Defs: map[*ast.Ident]types.Object{},
+		}}
 		for _, name := range names {
 			elsewhere := func(end string) bool { return strings.HasSuffix(name, end) }
 			if slices.ContainsFunc([]string{"_test.go", "_other.go", "_notlinux.go"}, elsewhere) {
@@ -84,16 +110,13 @@ func Sites(root string, rooms ...string) ([]Site, error) {
 			if err != nil {
 				return nil, err
 			}
-			parsed = append(parsed, f)
+			p.files = append(p.files, f)
 		}
-		info := types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
 		conf := types.Config{Importer: imports}
-		if _, err := conf.Check(module+room, fset, parsed, &info); err != nil {
+		if _, err := conf.Check(module+room, fset, p.files, p.info); err != nil {
 			return nil, fmt.Errorf("check %s: %w", room, err)
 		}
-		for _, f := range parsed {
-			found = append(found, sitesIn(fset, room, f, &info)...)
-		}
+		found = append(found, p)
 	}
 	return found, nil
 }
@@ -124,7 +147,7 @@ func exports(root string, rooms []string) (map[string]string, error) {
 }
 
 // sitesIn lists the sites of a file.
-func sitesIn(fset *token.FileSet, room string, f *ast.File, info *types.Info) []Site {
+func (p source) sitesIn(f *ast.File) []Site {
 	var found []Site
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -136,14 +159,14 @@ func sitesIn(fset *token.FileSet, room string, f *ast.File, info *types.Info) []
 			if !ok {
 				return true
 			}
-			by, is := siteOf(call, info)
+			by, is := siteOf(call, p.info)
 			if !is {
 				return true
 			}
-			at := fset.Position(call.Pos())
+			at := p.fset.Position(call.Pos())
 			found = append(found, Site{
-				Room: room, Func: fn.Name.Name, Text: types.ExprString(call.Fun), Line: at.Line, By: by,
-				File: room + "/" + filepath.Base(at.Filename),
+				Room: p.room, Func: fn.Name.Name, Text: types.ExprString(call.Fun), Line: at.Line, By: by,
+				File: p.room + "/" + filepath.Base(at.Filename),
 			})
 			return true
 		})
