@@ -30,6 +30,8 @@ type Config struct {
 	Collection string          // of which the WARC files are part; "" = none
 	Series     []string        // names of the series of WARC files that hosts may have
 	Index      Index
+	// UsualRequests says that the usual request of a revisit has a record. Its key is warc.usual_requests.
+	UsualRequests bool
 	// DNSRecords says that look-ups of hosts are archived. Its key is warc.dns.
 	DNSRecords bool
 	Upload     Upload
@@ -200,11 +202,16 @@ const maxFields = 6
 func (c *Config) Request(u uri.URI, s *Settings, version string, now time.Time) fetch.Request {
 	return fetch.Request{
 		URI: u, Limits: s.Fetch, AcceptExpired: s.TLS.Expired(now), HTTP: s.HTTP, Way: s.Way,
-		Header: append(make([]fetch.Field, 0, maxFields),
-			fetch.Field{Name: "User-Agent", Value: c.UserAgent(version)},
-			fetch.Field{Name: "Accept", Value: "*/*"},
-			fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding}),
+		Header: c.PlainHeader(version),
 	}
+}
+
+// PlainHeader returns the first header fields of each request.
+func (c *Config) PlainHeader(version string) []fetch.Field {
+	return append(make([]fetch.Field, 0, maxFields),
+		fetch.Field{Name: "User-Agent", Value: c.UserAgent(version)},
+		fetch.Field{Name: "Accept", Value: "*/*"},
+		fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding})
 }
 
 // SeedHost reports whether a host has a seed.

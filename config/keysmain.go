@@ -91,6 +91,8 @@ func (d *draft) crawlKeys() []schema.Var {
 			"Compression level of gzip, from 1 (fast) to 9 (small)."),
 		schema.Bool("warc.dns", InMain, &c.DNSRecords,
 			"Write a record `dns:HOST` with the addresses of a host when it is first looked up after a start, and when they have changed, at most once an hour for each host."),
+		schema.Bool("warc.usual_requests", InMain, &c.UsualRequests,
+			"Write a request record next to a revisit also if the request was the usual one, which the first record of the file shows; see docs/archive.md."),
 		schema.Secretly(schema.Optional("warc.sealed_url", InMain, schema.CheckWebhook, &c.Sealed.URL,
 			"Address that receives one JSON object by POST for each finished WARC file: path, size, SHA-256, records, dates. Each file is sent again until the answer has a status 2xx, also after a restart. Empty: none.")),
 		schema.Running(schema.Optional("warc.sealed_command", InMain, schema.CheckCommand, &c.Sealed.Command,

@@ -159,7 +159,6 @@ func (c *Crawler) recordOf(v *aspects.Visit, a aspects.Kept) warcout.Visit {
 	case aspects.KeptNotModified:
 		w.Revisit = &warcout.Revisit{
 			Profile: warcout.NotModified, Origin: a.Origin, Container: c.parts.Dedup.Container(a.Origin),
-			ETag: got.Header.Get("ETag"), LastModified: got.Header.Get("Last-Modified"),
 		}
 		w.Head = got.Head
 	case aspects.KeptHead:
@@ -176,14 +175,18 @@ func metadataOf(v *aspects.Visit, a aspects.Kept) []warcout.Field {
 	if (a.Keeping == aspects.KeptResponse || a.Keeping == aspects.KeptEvidence) && !storedDigest(got).IsZero() {
 		sum = got.SHA256.String()
 	}
+	state, reason := v.Verdict.State.String(), ascii(v.Verdict.Reason)
+	if a.Keeping == aspects.KeptNotModified && isKnown(v) && reason == evaluators.NotModified {
+		state, reason = "", "" // the revisit record says so
+	}
 	fields := []warcout.Field{
 		{Name: "seed", Value: r.Seed},
 		{Name: "via", Value: r.Via},
 		{Name: "hopsFromSeed", Value: string(r.Hops)},
 		{Name: "visitReason", Value: ascii(visitReason(*r))},
 		{Name: "fetchTimeMs", Value: strconv.FormatInt(got.Took.Milliseconds(), 10)},
-		{Name: "contentState", Value: v.Verdict.State.String()},
-		{Name: "contentStateReason", Value: ascii(v.Verdict.Reason)},
+		{Name: "contentState", Value: state},
+		{Name: "contentStateReason", Value: reason},
 		{Name: PayloadSHA256, Value: sum},
 	}
 	fields = requestFields(v, fields)

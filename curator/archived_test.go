@@ -21,7 +21,11 @@ type archived struct {
 
 func newArchived(t *testing.T) *archived {
 	t.Helper()
-	a := archivetest.New(t)
+	return archivedIn(t, archivetest.New(t))
+}
+
+func archivedIn(t *testing.T, a *archivetest.Archive) *archived {
+	t.Helper()
 	live, err := index.OpenLive(t.Context(), a.Dir, nil, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
 	reader := captures.NewLiveReader(live)

@@ -36,7 +36,14 @@ func (c *catalog) Record(ctx context.Context, u uri.URI, at string, now time.Tim
 			return nil
 		}
 		if !slices.ContainsFunc(out.Parts, func(p RecordPart) bool { return p.Type == "request" }) {
-			out.Notes = append(out.Notes, "No request record follows the record of this version.")
+			usual, err := usualRequest(l, e)
+			if err != nil {
+				out.Notes = append(out.Notes, "The request of this version cannot be read. "+captures.Sentence(err))
+			}
+			out.Parts = append(out.Parts, usual...)
+			if len(usual) == 0 && err == nil {
+				out.Notes = append(out.Notes, "No request record follows the record of this version.")
+			}
 		}
 		original, err := l.OriginalOf(ctx, e)
 		if err == nil && original != e {
@@ -48,6 +55,20 @@ func (c *catalog) Record(ctx context.Context, u uri.URI, at string, now time.Tim
 		return ctx.Err()
 	})
 	return out, err
+}
+
+// usualRequest returns the request of a version that has no request record, because the first record of its file shows
+// it. It returns nothing if the version does not say so.
+func usualRequest(l *captures.Library, e index.Entry) ([]RecordPart, error) {
+	text, err := l.UsualRequest(e)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	p := RecordPart{Type: "request", File: e.Filename, Size: int64(len(text))}
+	p.Header = "No record of its own. The usual request, from the warcinfo record at the beginning of the file, and what the\n" +
+		"metadata record says of it.\n"
+	p.Head = readable(text, &p.Cut)
+	return []RecordPart{p}, nil
 }
 
 // recordParts returns the record of an entry and the records that belong to it.

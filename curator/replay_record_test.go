@@ -66,6 +66,25 @@ func TestTheRecordsOfAVersionAreShown(t *testing.T) {
 	}
 }
 
+// TestTheUsualRequestOfAVersionIsShown shows the request of a revisit without a request record.
+func TestTheUsualRequestOfAVersionIsShown(t *testing.T) {
+	t.Parallel()
+	a := archivedIn(t, archivetest.NewBrief(t))
+	first := a.Page(page, archivetest.HTMLHead, "<p>one")
+	second := a.NotModified(page, first)
+	got, err := a.records(first, second)(stamp(second))
+	if err != nil || got.Problem != "" || len(got.Notes) > 0 || len(got.Parts) != 3 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	metadata, request := got.Parts[1], got.Parts[2]
+	if want := "GET / HTTP/1.1\nHost: www.a.example\n\n"; request.Type != "request" || request.Head != want {
+		t.Errorf("the request is %+v, want %q", request, want)
+	}
+	if want := "responseHead: HTTP/1.1 304 Not Modified\nresponseHead: ETag: \"1\"\nrequest: usual\n"; !strings.HasSuffix(metadata.Head, want) {
+		t.Errorf("the metadata record is %q, want %q at its end", metadata.Head, want)
+	}
+}
+
 // TestHostileBytesOfARecordAreHarmless shows heads with control characters, marks of direction, invalid UTF-8 and much
 // text.
 func TestHostileBytesOfARecordAreHarmless(t *testing.T) {

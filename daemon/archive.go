@@ -96,5 +96,8 @@ func openWARC(c *config.Config, version string, now time.Time) (*warcout.Writer,
 	}
 	o.Dir, o.Host, o.Info = c.Storage.WARC, host, provenanceInfo(c, version, host, sum)
 	o.TempDir, o.Journal = SpoolFolder(c), filepath.Join(c.Storage.State, "warc.journal")
+	if !c.UsualRequests {
+		o.Usual.Before, o.Usual.After = fetch.PlainRequest(c.PlainHeader(version))
+	}
 	return warcout.Open(o, now)
 }

@@ -103,7 +103,7 @@ func (e ChangeEvaluator) Judge(b Before, s Seen) Verdict {
 
 func judgeUnread(s Seen) Verdict {
 	if s.Status == notModified {
-		return Verdict{State: Unchanged, Reason: "not modified (304)"}
+		return Verdict{State: Unchanged, Reason: NotModified}
 	}
 	return Verdict{State: Unchanged, Reason: "headers unchanged, body not read"}
 }
@@ -124,6 +124,9 @@ func (e ChangeEvaluator) judgeDigest(before, now digest.Comparison) Verdict {
 	}
 	return Verdict{State: Changed, Reason: "digest differs"}
 }
+
+// NotModified is the reason of a verdict that follows from the status 304.
+const NotModified = "not modified (304)"
 
 const notModified = 304
 

@@ -110,6 +110,15 @@ func requestBytes(r Request, last string) (b []byte, secrets []span, _ error) {
 	return b, secrets, nil
 }
 
+// PlainRequest returns what a plain request has before and behind its conditions: header fields that begin it, and its
+// end. The lines of the path and the host are before them.
+func PlainRequest(first []Field) (before, after string) {
+	for _, f := range first {
+		before += f.Name + ": " + f.Value + "\r\n"
+	}
+	return before, keepAlive + "\r\n"
+}
+
 // formFields returns the header fields of a form.
 func formFields(r Request) []Field {
 	return []Field{

@@ -24,7 +24,7 @@
 // leaves a reference to a missing record.
 //
 //	Response               response, request, metadata
-//	Revisit                revisit, request, evidence, metadata
+//	Revisit                revisit, request unless it is usual, evidence if fields cannot hold it, metadata
 //	Head alone             evidence, request, metadata
 //	none of the three      request, metadata
 //
@@ -33,23 +33,27 @@
 // all records of a file are UUIDs of version 8 that differ only in their last eight digits, the ids of one visit only
 // in the last digit. A short record is mostly header and gzip frame; this makes it a fifth smaller.
 //
-// Evidence is a metadata record that holds the exact head of a response whose body was not kept (a 304, an aborted
-// download). Its Content-Type is application/http;msgtype=response, or application/octet-stream if it does not begin
-// like HTTP. Its target URI begins with [EvidencePrefix]: the indexers of pywb and py-wacz take each metadata record of
-// another type than application/warc-fields for a capture of its URI. An answer that is not HTTP at all is stored in
-// the same way, also if it is passed as a Response: several readers stop reading a file at a response record without a
-// status line. [IsResponse] is the one predicate for this; [Written.IsResponse] says which kind the record is.
+// The metadata record of a revisit holds the head of a 304 in fields ([HeadField]), and what was sent ([RequestField])
+// if that is [Options].Usual with conditions, which the warcinfo record of the file shows ([UsualField]). [MakeRequest]
+// makes it again. Both are exact to the byte; what fields cannot hold exactly has a record of its own.
+//
+// Evidence is a metadata record that holds the exact head of a response whose body was not kept (an aborted download,
+// or a 304 with an unusual head). Its Content-Type is application/http;msgtype=response, or application/octet-stream if
+// it does not begin like HTTP. Its target URI begins with [EvidencePrefix]: the indexers of pywb and py-wacz take each
+// metadata record of another type than application/warc-fields for a capture of its URI. An answer that is not HTTP at
+// all is stored in the same way, also if it is passed as a Response: several readers stop reading a file at a response
+// record without a status line. [IsResponse] is the one predicate for this; [Written.IsResponse] says which kind the
+// record is.
 //
 // A revisit by payload has the response head as its block. A server-not-modified revisit has an empty block, because
-// replay tools would otherwise play an empty 304; the 304 itself is its evidence. A revisit always points at the
-// original with record id, URI, date and payload digest, never at another revisit: [Revisit.Origin] must be the result
-// of Write for a Response.
+// replay tools would otherwise play an empty 304. A revisit always points at the original with record id, URI, date and
+// payload digest, never at another revisit: [Revisit.Origin] must be the result of Write for a Response.
 //
-// Every record has a WARC-Block-Digest. Responses have a WARC-Payload-Digest (as passed, of the transfer-decoded
-// body), and so have revisits (the original's). Requests have none, as their body is always empty. All dates are UTC
-// with microseconds. Header values with control characters, invalid UTF-8 or outer blanks are refused as errors of the
-// program. Texts of servers are written only where they cannot do harm: an ETag or Last-Modified that does not fit
-// into a header is omitted (the evidence has it), and [Field] values are escaped by [Escape].
+// Every record with a block has a WARC-Block-Digest. Responses have a WARC-Payload-Digest (as passed, of the
+// transfer-decoded body), and so have revisits (the original's). Requests have none, as their body is always empty. All
+// dates are UTC with microseconds. Header values with control characters, invalid UTF-8 or outer blanks are refused as
+// errors of the program. Texts of servers are written only where they cannot do harm: [Field] values are escaped by
+// [Escape].
 //
 // # Documents about the crawl
 //

@@ -75,7 +75,7 @@ func (d *draft) addSum(name string, sum digest.Digest) {
 	d.text = append(sum.Append(d.text), "\r\n"...)
 }
 
-// with ends the record with a block that is in memory. An empty block has no content type.
+// with ends the record with a block that is in memory. An empty block has no content type and no digest.
 func (d draft) with(contentType string, block []byte, infoID string) (record, error) {
 	d.end(contentType, int64(len(block)), digest.Of(block), infoID)
 	d.text = append(append(d.text, block...), recordEnd...)
@@ -95,8 +95,8 @@ func (d draft) streaming(
 func (d *draft) end(contentType string, size int64, sum digest.Digest, infoID string) {
 	if size > 0 {
 		d.add(gowarc.ContentType, contentType)
+		d.addSum(gowarc.WarcBlockDigest, sum)
 	}
-	d.addSum(gowarc.WarcBlockDigest, sum)
 	if infoID != "" {
 		d.addID(gowarc.WarcWarcinfoID, infoID)
 	}
@@ -141,13 +141,13 @@ func FitsHeader(s string) bool {
 }
 
 // isPlain reports whether s is printable ASCII without outer blanks, as nearly all values are.
-func isPlain(s string) bool {
+func isPlain[T string | []byte](s T) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false
 		}
 	}
-	return s == "" || s[0] != ' ' && s[len(s)-1] != ' '
+	return len(s) == 0 || s[0] != ' ' && s[len(s)-1] != ' '
 }
 
 // representable returns s, or an empty text if a header cannot hold it.

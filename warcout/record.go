@@ -24,14 +24,17 @@ type composer struct {
 	date    string // of the visit, as records write it
 	number  uint32 // of the visit in the file, from 1
 	infoID  string
+	joined  bool           // the metadata record has the head
+	plain   bool           // the usual request was sent: the metadata record says so, with its conditions
+	with    []byte         // the conditions
 	id      [idLength]byte // of the record begun last
 	text    []byte         // the records so far that are in memory; the next one follows
 	records []record
 }
 
 // compose returns the records of a visit in the order in which they are written. number is the number of the visit in
-// its file. The texts use buffer as long as it suffices.
-func compose(buffer []byte, v Visit, infoID string, number uint32) ([]record, error) {
+// its file, and usual the request that the file shows. The texts use buffer as long as it suffices.
+func compose(buffer []byte, v Visit, infoID string, number uint32, usual Usual) ([]record, error) {
 	if v.resource != nil {
 		return v.resource.compose(buffer, infoID, number)
 	}
@@ -39,6 +42,10 @@ func compose(buffer []byte, v Visit, infoID string, number uint32) ([]record, er
 		v: v, date: stamp(v.Date), number: number, infoID: infoID, text: buffer[:0], records: make([]record, 0, maxRecords),
 	}
 	copy(c.id[:], infoID)
+	if v.Revisit != nil {
+		c.joined = fieldsCanHold(c.head())
+		c.with, c.plain = usual.conditions(v.Request, v.URI)
+	}
 	steps := [...]func() error{c.main, c.request, c.evidence, c.metadata}
 	if v.Response == nil && v.Revisit == nil {
 		steps = [...]func() error{c.evidence, c.request, nothing, c.metadata}
@@ -140,10 +147,6 @@ func (c *composer) revisit(p Revisit) error {
 	}
 	d.addSum(gowarc.WarcPayloadDigest, p.Origin.Payload)
 	d.addIf(gowarc.WarcTruncated, p.Truncated)
-	if p.Profile == NotModified {
-		d.addIf("WARC-Etag", representable(p.ETag))
-		d.addIf("WARC-Last-Modified", representable(p.LastModified))
-	}
 	c.connection(&d, true)
 	return c.emit(d, typeResponse, head)
 }
@@ -166,7 +169,7 @@ func originalStamp(o digest.Origin) string {
 }
 
 func (c *composer) request() error {
-	if len(c.v.Request) == 0 {
+	if len(c.v.Request) == 0 || c.plain {
 		return nil
 	}
 	// A request cut off in its first line would stop readers, like a response without a status line.
@@ -192,13 +195,18 @@ func (c *composer) connection(d *draft, response bool) {
 	}
 }
 
-// evidence adds the head of a response whose body is not kept.
-func (c *composer) evidence() error {
-	head := c.v.Head
-	if c.v.Revisit != nil && c.v.Revisit.Profile == NotModified && len(head) == 0 {
-		head = c.v.Revisit.Head
+// head returns the head of a response whose body is not kept.
+func (c *composer) head() []byte {
+	if c.v.Revisit != nil && c.v.Revisit.Profile == NotModified && len(c.v.Head) == 0 {
+		return c.v.Revisit.Head
 	}
-	if len(head) == 0 {
+	return c.v.Head
+}
+
+// evidence adds a record with the head of a response whose body is not kept, unless the metadata record has it.
+func (c *composer) evidence() error {
+	head := c.head()
+	if len(head) == 0 || c.joined {
 		return nil
 	}
 	contentType := typeResponse
@@ -209,12 +217,18 @@ func (c *composer) evidence() error {
 }
 
 func (c *composer) metadata() error {
-	if len(c.v.Metadata) == 0 {
-		return nil
-	}
 	block, err := fieldBlock(c.v.Metadata)
 	if err != nil {
 		return err
+	}
+	if c.joined {
+		block = appendHead(block, c.head())
+	}
+	if c.plain {
+		block = appendConditions(block, c.with)
+	}
+	if len(block) == 0 {
+		return nil
 	}
 	return c.emit(c.start(gowarc.Metadata, true), typeFields, block)
 }

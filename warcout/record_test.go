@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	infoDigest  = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ" // digest of no bytes
 	notModified = "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n"
 )
 
@@ -151,7 +150,7 @@ hal`},
 		{
 			name: "a revisit by payload keeps its own head and points at the original",
 			visit: Visit{Request: []byte(request), Revisit: &Revisit{
-				Profile: IdenticalPayload, Origin: original, Head: []byte("HTTP/1.1 200 OK\r\nDate: today\r\n\r\n"), ETag: "unused",
+				Profile: IdenticalPayload, Origin: original, Head: []byte("HTTP/1.1 200 OK\r\nDate: today\r\n\r\n"),
 			}},
 			want: []string{`WARC-Type: revisit
 WARC-Record-ID: <one>
@@ -174,27 +173,36 @@ Date: today⏎
 `, requestRecord},
 		},
 		{
-			name: "a 304 is an empty revisit with its head as evidence",
-			visit: Visit{Request: []byte(request), Head: []byte(notModified), Revisit: &Revisit{
-				Profile: NotModified, Origin: original, ETag: `"a"`, LastModified: "Thu,\r\nX: 1", Container: "old.wacz",
-			}},
-			want: []string{`WARC-Type: revisit
-WARC-Record-ID: <one>
+			name: "a 304 is an empty revisit, and the metadata record has its head",
+			visit: Visit{
+				Request: []byte(request), Head: []byte(notModified), Metadata: []Field{{"fetchTimeMs", "7"}},
+				Revisit: &Revisit{Profile: NotModified, Origin: original, Container: "old.wacz"},
+			},
+			want: []string{unmodifiedRecord, requestRecord, `WARC-Type: metadata
+WARC-Record-ID: <three>
 WARC-Date: 2026-11-21T09:00:00.123456Z
 WARC-Target-URI: http://www.example.org/
-WARC-IP-Address: 192.0.2.7
-WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified
-WARC-Refers-To: <urn:uuid:11111111-2222-4333-8444-555555555555>
-WARC-Refers-To-Target-URI: http://www.example.org/first
-WARC-Refers-To-Date: 2026-01-02T02:04:05.678901Z
-WARC-Refers-To-Container: file://old.wacz
-WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N
-WARC-Etag: "a"
-WARC-Block-Digest: ` + infoDigest + `
-WARC-Warcinfo-ID: <info>
-Content-Length: 0
+WARC-Concurrent-To: <one>
+Content-Type: application/warc-fields
+WARC-Block-Digest: ` + digest.Of([]byte(
+				"fetchTimeMs: 7\r\nresponseHead: HTTP/1.1 304 Not Modified\r\nresponseHead: ETag: \"a\"\r\n",
+			)).String() + `
+Content-Length: 82
 
-`, requestRecord, evidenceRecord("three", "WARC-Concurrent-To: <one>\n", typeResponse, notModified)},
+fetchTimeMs: 7⏎
+responseHead: HTTP/1.1 304 Not Modified⏎
+responseHead: ETag: "a"⏎
+`},
+		},
+		{
+			name: "the head of a 304 that fields cannot hold is evidence",
+			visit: Visit{Request: []byte(request), Head: []byte("HTTP/1.1 304 \r\n\r\n"), Revisit: &Revisit{
+				Profile: NotModified, Origin: original, Container: "old.wacz",
+			}},
+			want: []string{
+				unmodifiedRecord, requestRecord,
+				evidenceRecord("three", "WARC-Concurrent-To: <one>\n", typeResponse, "HTTP/1.1 304 \r\n\r\n"),
+			},
 		},
 		{
 			name:  "a head without a body is evidence, and the request goes with it",
@@ -247,6 +255,23 @@ Content-Length: 0
 		})
 	}
 }
+
+// unmodifiedRecord is the revisit record of a 304.
+const unmodifiedRecord = `WARC-Type: revisit
+WARC-Record-ID: <one>
+WARC-Date: 2026-11-21T09:00:00.123456Z
+WARC-Target-URI: http://www.example.org/
+WARC-IP-Address: 192.0.2.7
+WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified
+WARC-Refers-To: <urn:uuid:11111111-2222-4333-8444-555555555555>
+WARC-Refers-To-Target-URI: http://www.example.org/first
+WARC-Refers-To-Date: 2026-01-02T02:04:05.678901Z
+WARC-Refers-To-Container: file://old.wacz
+WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N
+WARC-Warcinfo-ID: <info>
+Content-Length: 0
+
+`
 
 // evidenceRecord returns a metadata record with the raw bytes of a head. It is the first record of its visit, or
 // concurrent to that record.

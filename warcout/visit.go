@@ -77,12 +77,11 @@ func (p Profile) String() string {
 
 // Revisit is a visit that found content that the archive already has.
 type Revisit struct {
-	Profile            Profile
-	Head               []byte        // exact response head; for NotModified it is stored as evidence, like Visit.Head
-	Origin             digest.Origin // the response record that holds the payload; URI, Date and Payload are needed
-	Container          string        // name of the package that holds the original; empty if it is not in one
-	Truncated          string        // reason for WARC-Truncated, if both payloads were cut; empty if they are complete
-	ETag, LastModified string        // for NotModified: the validators that were sent, byte for byte
+	Profile   Profile
+	Head      []byte        // exact response head; for NotModified it is stored like Visit.Head
+	Origin    digest.Origin // the response record that holds the payload; URI, Date and Payload are needed
+	Container string        // name of the package that holds the original; empty if it is not in one
+	Truncated string        // reason for WARC-Truncated, if both payloads were cut; empty if they are complete
 }
 
 // Written says where a visit was stored.

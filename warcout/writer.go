@@ -45,6 +45,7 @@ type Options struct {
 	TempDir string        // for large visits; default: the temporary folder of the system
 	Info    []Field       // of the warcinfo records: software, operator, format, conformsTo, robots, …
 	Journal string        // path of the journal; empty = no journal
+	Usual   Usual         // request that a revisit has no record of; zero = each request has a record
 }
 
 // Writer writes visits into WARC files. Its methods may be called concurrently.
@@ -124,6 +125,7 @@ func (o Options) check() (Options, naming, error) {
 	case o.Level < 1 || o.Level > 9:
 		return o, names, fmt.Errorf("gzip level %d must be 1 to 9", o.Level)
 	}
+	o.Info = append(slices.Clip(o.Info), o.Usual.fields()...)
 	_, err = fieldBlock(o.Info)
 	return o, names, err
 }
@@ -200,7 +202,7 @@ func (w *Writer) put(f *file, v Visit, number uint32) (out Written, b *batch, er
 // in the file yet.
 func (w *Writer) prepare(s *spool, f *file, v Visit, number uint32) (out Written, c composed, err error) {
 	defer panics.Recover(&err)
-	records, err := compose(s.text, v, f.infoID, number)
+	records, err := compose(s.text, v, f.infoID, number, w.o.Usual)
 	if err != nil {
 		return Written{}, composed{}, err
 	}

@@ -157,13 +157,24 @@ func metadataOf(r *warc.Reader, id string) []warc.Field {
 		if rec.Header.Type() != "metadata" || !strings.HasPrefix(rec.Header.Get("Content-Type"), "application/warc-fields") {
 			continue
 		}
-		text, err := io.ReadAll(io.LimitReader(rec, warc.MaxHeader))
-		if err != nil || rec.Close() != nil {
-			return nil
+		if fields, err := fieldsOf(rec); err == nil {
+			return fields
 		}
-		return warc.ParseFields(text)
+		return nil
 	}
 	return nil
+}
+
+// fieldsOf returns the fields of a record that holds such.
+func fieldsOf(rec *warc.Record) (warc.Header, error) {
+	text, err := io.ReadAll(io.LimitReader(rec, warc.MaxHeader))
+	if err == nil {
+		err = rec.Close()
+	}
+	if err != nil {
+		return nil, warc.Damaged(err)
+	}
+	return warc.ParseFields(text), nil
 }
 
 // Original returns the capture whose record holds the payload of c: c itself, unless it is a revisit. It looks the

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -56,6 +57,9 @@ func WriteTable(out io.Writer, captures []Capture) error {
 	return table.Flush()
 }
 
+// notModified is the end of the profile of a revisit that the server answered with 304.
+const notModified = "server-not-modified"
+
 // notes returns the reason and the result of the visit in a few words.
 func (c Capture) notes() (reason, result string) {
 	if c.Damage != nil {
@@ -70,13 +74,20 @@ func (c Capture) notes() (reason, result string) {
 	if via != "" {
 		via = "via " + via
 	}
-	return join(", ", noted["visitReason"], via), join(": ", noted["contentState"], noted["contentStateReason"])
+	state, why := noted["contentState"], noted["contentStateReason"]
+	if state == "" && c.Profile == notModified { // the profile says all
+		state, why = evaluators.Unchanged.String(), evaluators.NotModified
+	}
+	return join(", ", noted["visitReason"], via), join(": ", state, why)
 }
 
-// metadata returns the fields of the metadata record by name.
+// metadata returns the fields of the metadata record by name. The values of several fields of a name are lines.
 func (c Capture) metadata() map[string]string {
 	fields := map[string]string{}
 	for _, f := range c.Why {
+		if before, again := fields[f.Name]; again {
+			f.Value = before + "\n" + f.Value
+		}
 		fields[f.Name] = f.Value
 	}
 	return fields

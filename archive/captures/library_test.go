@@ -88,7 +88,7 @@ func TestHistoryListsEveryVersion(t *testing.T) {
 			want := []string{
 				"09:00:00.123456 response  10 false 3",
 				"11:00:00.123456 revisit identical-payload-digest 0 true 3",
-				"12:00:00.123456 revisit server-not-modified 0 true 3",
+				"12:00:00.123456 revisit server-not-modified 0 true 5",
 			}
 			if strings.Join(got, "\n") != strings.Join(want, "\n") {
 				t.Errorf("history\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -341,5 +341,31 @@ func TestAPageWithVeryManyCapturesTakesNoMemory(t *testing.T) {
 	}
 	if _, ok, err := l.Nearest("http://b.example/", func(_, _ index.Entry) bool { return false }); ok || err != nil {
 		t.Errorf("a capture of an unknown URI: %v", err)
+	}
+}
+
+// The request of a revisit without a request record is made again from the first records of its file, also if the file
+// was extracted from another one. A capture with a request record, or of another program, has none.
+func TestTheUsualRequestIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	l := archivetest.NewBrief(t)
+	const page = "http://www.a.example:8080/x?y"
+	const request = "GET /x?y HTTP/1.1\r\nHost: www.a.example:8080\r\n\r\n"
+	first := l.Page(page, archivetest.HTMLHead, "<p>one")
+	l.Revisit(page, archivetest.HTMLHead, first)
+	l.NotModified(page, first)
+	l.Seal()
+	extracted := t.TempDir()
+	file := archivetest.Read(t, l.Files()[0])
+	other := archivetest.Zipped(t, archivetest.Plain(archivetest.Fields("warcinfo", "other", "Content-Type: application/warc-fields"), ""))
+	archivetest.Must(t, os.WriteFile(filepath.Join(extracted, "e.warc.gz"), []byte(string(other)+file), 0o600))
+	for _, dir := range []string{l.Dir, extracted} {
+		library := opened(t, dir)
+		all := history(t, library, page)
+		for i, want := range []string{"", request, request} {
+			if got, err := library.UsualRequest(all[i].Entry); got != want || err != nil {
+				t.Errorf("the request of %s is %q, %v; want %q", all[i].Timestamp, got, err, want)
+			}
+		}
 	}
 }

@@ -44,7 +44,19 @@ type Archive struct {
 // New makes an empty archive.
 func New(t testing.TB) *Archive {
 	t.Helper()
-	l := begin(t, warcout.Options{Prefix: "test", Info: []warcout.Field{{Name: "software", Value: "test"}}}, Start)
+	return withUsual(t, warcout.Usual{})
+}
+
+// NewBrief makes an empty archive in which revisits have no records of their requests.
+func NewBrief(t testing.TB) *Archive {
+	t.Helper()
+	return withUsual(t, warcout.Usual{After: "\r\n"})
+}
+
+func withUsual(t testing.TB, usual warcout.Usual) *Archive {
+	t.Helper()
+	info := []warcout.Field{{Name: "software", Value: "test"}}
+	l := begin(t, warcout.Options{Prefix: "test", Info: info, Usual: usual}, Start)
 	t.Cleanup(func() { l.Seal() })
 	return l
 }

@@ -38,6 +38,8 @@ type Options struct {
 	Log      zerolog.Logger
 }
 
+const version = "test"
+
 // Open opens the parts of a crawl. [Close] closes them. The caller sets FreeSpace, and what reports to it.
 func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 	t.Helper()
@@ -57,8 +59,13 @@ func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 	f := must(frontier.Open(fo))(t)
 	Untick(t, f.DB())
 	learned = spaces.Open(f.DB())
+	var usual warcout.Usual
+	if !cfg.UsualRequests {
+		usual.Before, usual.After = fetch.PlainRequest(cfg.PlainHeader(version))
+	}
 	archive, _, err := warcout.Open(warcout.Options{
 		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,
+		Usual:   usual,
 		TempDir: o.Dir, Journal: o.Dir + "/warc.journal", Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}},
 	}, now)
 	if err != nil {
@@ -83,7 +90,7 @@ func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 		Observe:      func(crawler.Report) {},
 		Beat:         func(time.Time) {},
 		NotifyHub:    func(time.Time, uri.URI, uri.URI, uri.URI) {},
-		Version:      "test", Log: o.Log,
+		Version:      version, Log: o.Log,
 	}
 }
 
