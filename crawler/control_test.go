@@ -99,9 +99,15 @@ func TestAScopeThatReturnsWaitsForSpace(t *testing.T) {
 			w.noSpace(parts.Frontier, func() {
 				w.host("www.news.example.toml", "")
 				w.reload(c)
-				time.Sleep(time.Hour)
-				if held := c.Held(); held == "" {
-					t.Error("the crawl is not paused although the store has no space")
+				held := 0 // in the world of this test, a pause ends when there is nothing to visit, and begins again
+				for range 3600 {
+					time.Sleep(time.Second)
+					if c.Held() != "" {
+						held++
+					}
+				}
+				if held == 0 {
+					t.Error("the crawl is never paused although the store has no space")
 				}
 			})
 			time.Sleep(time.Hour)
