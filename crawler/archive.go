@@ -147,7 +147,7 @@ func (c *Crawler) recordOf(v *aspects.Visit, a aspects.Kept) warcout.Visit {
 	switch a.Keeping {
 	case aspects.KeptResponse, aspects.KeptEvidence:
 		w.Response = &warcout.Response{
-			Block: got.Block(), Size: got.BlockSize, BlockDigest: got.BlockDigest,
+			Block: got.Block(), Size: got.BlockSize, BlockDigest: got.BlockDigest, InMemory: got.InMemory(),
 			PayloadSize: got.PayloadSize, PayloadDigest: storedDigest(v.Capture), PayloadSHA256: got.SHA256,
 			Truncated: string(got.Truncated),
 		}

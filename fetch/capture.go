@@ -71,6 +71,9 @@ func (c *Capture) Block() io.ReadSeeker {
 	return io.NewSectionReader(c.spool, 0, c.BlockSize)
 }
 
+// InMemory reports whether no byte of the response is on disk.
+func (c *Capture) InMemory() bool { return c.spool.file == nil }
+
 // Content returns a reader of the body without transfer and content coding. It fails with [ErrCoding] if the content
 // coding is unknown or broken. After MaxContent bytes the reader returns [ErrMaxContent] if there are more. Where a
 // body that is not Complete ends, it returns [io.ErrUnexpectedEOF]; the bytes before are good. The reader must be

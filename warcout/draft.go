@@ -27,7 +27,7 @@ type record struct {
 	text []byte        // the whole record, or its header alone if the block comes from a reader
 	from io.Reader     // the block of a response; nil for others
 	size int64         // number of bytes in from
-	sum  digest.Digest // of the bytes in from
+	sum  digest.Digest // of the bytes in from; zero if it need not be compared
 }
 
 // draft is a record that is being composed line by line, as it will be in the file. gowarc's builder and marshaller

@@ -100,7 +100,8 @@ hopsFromSeed: ⏎
 		{
 			name: "a request over TLS says how it was protected",
 			visit: Visit{
-				Request: []byte(request), Response: page("hello"),
+				Request:  []byte(request),
+				Response: func() *Response { r := page("hello"); r.InMemory = true; return r }(),
 				Security: &Security{Protocol: "http/1.0", Version: "tls/1.3", CipherSuite: "TLS_AES_128_GCM_SHA256"},
 			},
 			want: []string{`WARC-Type: response

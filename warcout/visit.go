@@ -47,6 +47,7 @@ type Response struct {
 	Block          io.Reader     // exact bytes of head and body; read once
 	Size           int64         // size of Block in bytes; a different size is an error
 	BlockDigest    digest.Digest // of Block; a different digest is an error
+	InMemory       bool          // Block has been in memory since BlockDigest was made, so it need not be made again
 	PayloadDigest  digest.Digest // of the transfer-decoded body as far as it is stored; zero if it is not known
 	PayloadSHA256  digest.SHA256 // of the same, for the Origin; zero if it is not known
 	PayloadSize    int64         // bytes of the transfer-decoded body, for the Origin
