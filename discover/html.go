@@ -60,7 +60,7 @@ func (p *page) tokenize(text []byte, within string) (int, string) {
 			return len(text), ""
 		case html.TextToken:
 			// Raw text ends with the next token. At the tokenizer's limit the text continues, and within with it.
-			p.rawContent(z, within)
+			p.rawContent(z.Text, within)
 			continue
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
@@ -93,15 +93,15 @@ func (p *page) tokenize(text []byte, within string) (int, string) {
 	}
 }
 
-// rawContent reads the text of a raw-text element.
-func (p *page) rawContent(z *html.Tokenizer, within string) {
+// rawContent reads the text of a raw-text element. It calls text only if it needs the text.
+func (p *page) rawContent(text func() []byte, within string) {
 	switch {
 	case within == "style", p.prefixedStyle:
-		p.css(z.Text())
+		p.css(text())
 	case within == "script":
-		p.script(z.Text)
+		p.script(text)
 	case within == "title" && p.result.Title == "":
-		p.result.Title = titleOf(z.Text())
+		p.result.Title = titleOf(text())
 	}
 	p.prefixedStyle = false
 }

@@ -118,7 +118,7 @@ func bothWays(t *testing.T, text string) (skimmed, tokenized *page) {
 		t.Fatal(err)
 	}
 	skimmed, tokenized = newPage(context.Background(), self, 1000), newPage(context.Background(), self, 1000)
-	tokenized.noSkim = true
+	skimmed.speculative, tokenized.speculative, tokenized.noSkim = true, true, true
 	content := []byte(text)
 	skimmed.html(content)
 	if string(content) != text {
@@ -132,7 +132,8 @@ func bothWays(t *testing.T, text string) (skimmed, tokenized *page) {
 func compareBothWays(t *testing.T, text string) {
 	t.Helper()
 	a, b := bothWays(t, text)
-	if !slices.Equal(a.result.Links, b.result.Links) || a.result.Dropped != b.result.Dropped ||
+	if !slices.Equal(a.result.Links, b.result.Links) || !slices.Equal(a.guessed, b.guessed) ||
+		a.result.Dropped != b.result.Dropped ||
 		a.result.Refused != b.result.Refused || a.base != b.base || a.result.Title != b.result.Title {
 		t.Errorf("%q: got %+v by skimming, %+v by the tokenizer", text, a.result, b.result)
 	}
@@ -148,6 +149,9 @@ var oddMarkup = []string{
 	"<script>'<a href=/1>'</script><a href=/2>", "<script><!-- <script> </script> --></script><a href=/3>", "<style><a href=/1></style><a href=/2>",
 	"<script type=application/ld+json>{\"url\":\"/1\"}</script><a href=/2>", "<object codebase=/c/ data=1></object><form action=/2>",
 	"<title><a href=/1></title><a href=/2>", "<TITLE> a\n b</Title><title>c</title><a href=/1>", "<title></title><title a>b &lt; c</title >",
+	"<Style a=1>@import '/1';\n</STYLE><a href=/2>", "<style>url(/1)</styles>url(/2)</style ><a href=/3>", "<style></style><style>url(/1)", "<style>url(/1\r)</style>",
+	"<script src=/1>'/2.js'</script><a href=/3>", "<script>'/1.js</script'/2.js'></script>", "<script>'/1.js' </ '/2.js'\x00</script>", "<script src='a&amp;b'></script>",
+	"<script type=application/ld+json></script><script>'/1.js'", "<script/>'/1.js'</script/><a href=/2>", "<style><!-- </style> --></style>url(/1)", "<script>a</SCRIPT\n><a href=/1>",
 	"<title>a\x00b</title>", "<title>a\rb", "<title>a</titles><a href=/1></title", "<title/>a</title/>", "<noscript><img src=/1></noscript>", "<textarea><a href=/1></textarea ><a href=/2>",
 	"<plaintext><a href=/1>", "<svg><script href=/1/></script><a href=/2></svg>", "<svg/><style/><a href=/1>", "<svg a=/><style/><a href=/1>",
 	"<svg a='/'><style/><a href=/1>", "<svg a/><style/><a href=/1>", "<SVG><style/></SvG foo><style/><a href=/1>", "<svg><style/></svgx><style/><a href=/1>",

@@ -9,8 +9,9 @@ import (
 
 // The tokenizer of golang.org/x/net/html defines how a page is read. But it copies the page byte by byte, and
 // allocates two objects for each attribute of each tag, most of which are not needed. So plain markup is skimmed here:
-// text, comments, end tags, titles, and start tags of ordinary elements without character references. The tokenizer
-// reads everything else, until it is between two tokens again. A test checks that both ways find the same links.
+// text, comments, end tags, titles, scripts, style sheets, and start tags of ordinary elements without character
+// references. The tokenizer reads everything else, until it is between two tokens again. A test checks that both ways
+// find the same links.
 
 // maxSkimmed is the maximum number of attributes of a plain tag. Each attribute is compared with all before it.
 const maxSkimmed = 32
@@ -87,18 +88,48 @@ func (p *page) endTag(text []byte) int {
 	return n
 }
 
-// startTag adds the links of a start tag, and returns its length, 0 if it is not plain.
+// startTag adds the links of a start tag, and returns its length, 0 if it is not plain. Of a script or a style sheet it
+// reads the whole element.
 func (p *page) startTag(text []byte) int {
 	end := nameEnd(text[1:]) + 1
 	name, ok := p.lower(text[1:end])
-	if name = p.localName(name); !ok || isRaw(name) {
+	name = p.localName(name)
+	switch {
+	case !ok:
+		return 0
+	case string(name) == "title":
 		return p.plainTitle(text)
+	case isRaw(name) && !p.hasRawText(name):
+		return 0
 	}
-	attrs := p.attrs[:0]
+	attrs, n := p.plainAttributes(text[end:])
+	if end += n; n == 0 || end > maxToken {
+		return 0
+	}
+	if !isRaw(name) {
+		p.element(name, attrs)
+		return end
+	}
+	inside, n := plainRawText(text[end:], name)
+	if n == 0 {
+		return 0
+	}
+	p.element(name, attrs)
+	if len(inside) > 0 {
+		p.scriptKind = kindOfScript(attrs)
+		p.rawContent(func() []byte { return inside }, string(name))
+	}
+	return end + n
+}
+
+// plainAttributes reads the attributes of a tag. It returns their length with the end of the tag, 0 if they are not
+// plain.
+func (p *page) plainAttributes(text []byte) (attrs []attribute, end int) {
+	attrs = p.attrs[:0]
 	for {
 		end += space(text[end:])
 		if end == len(text) {
-			return 0
+			return nil, 0
 		}
 		if text[end] == '>' {
 			end++
@@ -106,12 +137,12 @@ func (p *page) startTag(text []byte) int {
 		}
 		key, val, n := attributeOf(text[end:])
 		if n == 0 || len(attrs) == maxSkimmed {
-			return 0
+			return nil, 0
 		}
 		if len(key) > 0 {
 			lowered, ok := p.lower(key)
 			if !ok || bytes.IndexByte(val, '&') >= 0 || bytes.IndexByte(val, '\r') >= 0 || bytes.IndexByte(val, 0) >= 0 {
-				return 0
+				return nil, 0
 			}
 			if _, known := value(attrs, string(lowered)); !known {
 				attrs = append(attrs, attribute{lowered, val})
@@ -120,14 +151,37 @@ func (p *page) startTag(text []byte) int {
 		end += n
 	}
 	p.attrs = attrs
-	if end > maxToken {
-		return 0
-	}
 	for i := range attrs {
 		attrs[i].val = slices.Clip(attrs[i].val) // so that appending to it does not write into the page
 	}
-	p.element(name, attrs)
-	return end
+	return attrs, end
+}
+
+// hasRawText reports whether an element is a script or a style sheet whose content can be skimmed.
+func (p *page) hasRawText(name []byte) bool {
+	return !p.xhtml && !p.svg && (string(name) == "script" || string(name) == "style")
+}
+
+// plainRawText returns the content of a script or style sheet, and its length with the end tag. The length is 0 if the
+// content may end elsewhere or is not plain: comments and scripts inside of a script have rules of their own.
+func plainRawText(text, name []byte) (inside []byte, n int) {
+	text = text[:min(len(text), maxToken)]
+	for {
+		next := bytes.Index(text[n:], []byte("</"))
+		if next < 0 {
+			return nil, 0
+		}
+		n += next
+		end := n + len("</") + len(name)
+		if end < len(text) && bytes.EqualFold(text[n+len("</"):end], name) {
+			inside = text[:n:n]
+			if text[end] != '>' || bytes.ContainsAny(inside, "\r\x00") || bytes.Contains(inside, []byte("<!--")) {
+				return nil, 0
+			}
+			return inside, end + 1
+		}
+		n += len("</")
+	}
 }
 
 // plainTitle reads a title, which nearly every page has. It returns the length of the whole element, 0 if text does not
