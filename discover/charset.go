@@ -18,11 +18,21 @@ import (
 // without a declaration, or with one in a meta element, is UTF-8 if all of it is valid UTF-8. ISO-2022-JP is the
 // exception: it consists of ASCII bytes, so that it is always valid UTF-8.
 func decodeHTML(body []byte, contentType string) ([]byte, encoding.Encoding) {
+	if Charset(contentType) == "" && !mayBeJapanese(body) && ValidUTF8(body) {
+		return decode(body, "utf-8") // no declaration that a browser could find says otherwise
+	}
 	_, name, certain := charset.DetermineEncoding(body, contentType)
 	if !certain && name != "iso-2022-jp" && ValidUTF8(body) {
 		name = "utf-8"
 	}
 	return decode(body, name)
+}
+
+// mayBeJapanese reports whether a page may have a declaration of ISO-2022-JP. Its labels contain "2022", which may be
+// written as character references.
+func mayBeJapanese(body []byte) bool {
+	searched := body[:min(len(body), 1024)]
+	return bytes.Contains(searched, []byte("2022")) || bytes.IndexByte(searched, '&') >= 0
 }
 
 // decodeCSS returns a style sheet in UTF-8. The byte order mark decides about its encoding, else the header, else the

@@ -102,6 +102,7 @@ func TestLinksDecodesTheContent(t *testing.T) {
 		{"UTF-16, big-endian, by byte order mark", "text/html; charset=utf-8", encode(utf16be, "<a href='/é'>"), "L /%C3%A9"},
 		{"Shift_JIS, where a second byte may be a backslash", "text/html; charset=shift_jis", encode(sjis, "<a href='/ソ表?表'>"), "L /%E3%82%BD%E8%A1%A8?%95\\"},
 		{"ISO-2022-JP by meta, in ASCII bytes", "text/html", "<meta charset=iso-2022-jp>" + encode(jis, "<p>い<</p><a href='/あ'>"), "L /%E3%81%82"},
+		{"ISO-2022-JP with a character reference", "text/html", "<meta charset='iso-20&#50;2-jp'>" + encode(jis, "<p>い<</p><a href='/あ'>"), "L /%E3%81%82"},
 		{"ISO-2022-JP, where a byte may be a number sign", "text/html; charset=iso-2022-jp", encode(jis, "<a href='/?Ａ#x'>"), "L /?%1B$B%23A%1B(B"},
 		{"a style sheet in UTF-8", "text/css", "p { background: url(/é) }", "E /%C3%A9"},
 		{"a style sheet by header", "text/css; charset=windows-1252", "p { background: url(/\xe9) }", "E /%C3%A9"},
