@@ -20,7 +20,10 @@ import (
 const (
 	DefaultPrefix  = "arcrawl"
 	DefaultMaxSize = 1 << 30 // bytes; the size that other tools expect of a WARC file
-	DefaultLevel   = 6
+	// DefaultLevel is measured on 318 pages of documentation, each a member. Level 5 takes 0.90 to 0.93 of its processor
+	// time for 0.7 to 1.7 % more bytes, level 4 takes 0.78 to 0.81 for 4 to 7 % more, level 7 takes 1.6 to 1.75 times as
+	// much for 1.0 to 1.7 % fewer. A page is compressed once and kept for good, so bytes count more.
+	DefaultLevel = 6
 )
 
 // MaxSeries is the maximum number of series. Each has a file that is being written, and its visits wait for syncs of
