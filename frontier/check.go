@@ -50,7 +50,8 @@ type tally struct {
 	behind                     int   // unclaimed places behind it
 	mark                       place
 	hostRow, name              bool
-	rescan, upcoming           int // places that the pool knows already
+	rescan, upcoming           int   // places that the pool knows already
+	counted                    int64 // places before those that are counted as due
 }
 
 func (x *checker) faultf(format string, args ...any) {
@@ -297,6 +298,7 @@ func (x *checker) place(k []byte, h *host, t *tally, at place, item *badger.Item
 	if at.before(t.mark) {
 		x.faultf("%s: is below the watermark, so %s will not be visited", describeKey(k), w.URI)
 	}
+	x.late(h, t, at)
 	if err := x.pooled(h, t, at, item); err != nil || h.slotClaiming(at.fp()) != nil {
 		return err
 	}
@@ -309,6 +311,17 @@ func (x *checker) place(k []byte, h *host, t *tally, at place, item *badger.Item
 	}
 	t.behind++
 	return nil
+}
+
+// late verifies that the count of due places skips none.
+func (x *checker) late(h *host, t *tally, at place) {
+	switch {
+	case h.late == nil:
+	case at.before(h.late.until):
+		t.counted++
+	case at.before(h.late.next):
+		x.faultf("host %s: the count of due URIs skips the place %x", h.name, at)
+	}
 }
 
 // pooled verifies that the places that a pool knows are in the queue, without a gap.
@@ -388,6 +401,9 @@ func (x *checker) compareTallies() {
 		}
 		if t.behind < len(h.ahead) {
 			x.faultf("host %s: %d places follow the first one in the queue, memory has %d", h.name, t.behind, len(h.ahead))
+		}
+		if h.late != nil && t.counted != h.late.n {
+			x.faultf("host %s: %d due URIs are counted, the queue has %d", h.name, h.late.n, t.counted)
 		}
 		if t.head != h.head {
 			x.faultf("host %s: memory has %x as the first place, the queue has %x", h.name, h.head, t.head)

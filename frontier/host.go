@@ -52,6 +52,8 @@ type state struct {
 
 	pool *pool // nil while the host is not crowded
 
+	late *dueCount // nil while memory knows the number of due URIs without it
+
 	first [2]priorityPlaces // of urgent and of prompt URIs
 
 	slots    []slot

@@ -393,3 +393,78 @@ func TestRobotsCacheIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestDuePlacesAreCountedInMemory counts the places of a host before a time, of which memory knows all or some.
+func TestDuePlacesAreCountedInMemory(t *testing.T) {
+	t.Parallel()
+	at := func(due int64) place { return newPlace(due, fingerprint{byte(due)}) }
+	s := state{head: at(20), ahead: []place{at(30), at(40)}, slots: []slot{{place: at(10)}, {place: at(35)}, {}}, queued: 6}
+	for _, c := range []struct {
+		end, want int64
+		all       bool
+	}{{25, 1, true}, {31, 2, true}, {36, 3, true}, {40, 3, true}, {41, 4, false}} {
+		if n, all := s.knownBefore(newPlace(c.end, fingerprint{})); n != c.want || all != c.all {
+			t.Errorf("before %d there are %d places, all %v; want %d, %v", c.end, n, all, c.want, c.all)
+		}
+	}
+	s.queued = 5 // so memory knows all
+	if n, all := s.knownBefore(lastPlace); n != 4 || !all {
+		t.Errorf("there are %d places from the head on, all %v; want 4, true", n, all)
+	}
+}
+
+// TestDueURIsAreReadOnce counts the due URIs of a host with more of them than memory knows, and looks which places a
+// later count must read.
+func TestDueURIsAreReadOnce(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	f, err := Open(Options{Dir: t.TempDir(), Now: begin, Compactors: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(f.Check(), f.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	var list []Candidate
+	for i := range 300 {
+		u := uri.FromCanonical(fmt.Sprintf("http://a.example/%d", i))
+		list = append(list, Candidate{URI: u, Due: begin.Add(time.Duration(i) * time.Second)})
+	}
+	if _, err := f.Add(begin, list...); err != nil {
+		t.Fatal(err)
+	}
+	check := func(after time.Duration, want, known int64) {
+		t.Helper()
+		end := newPlace(begin.Add(after).UnixMilli()+1, fingerprint{})
+		n, unknown := f.countKnown(end)
+		for _, q := range unknown {
+			n += q.count.n - q.claimed
+		}
+		if n != known {
+			t.Errorf("after %s memory knows %d due URIs, want %d", after, n, known)
+		}
+		if n, err := f.CountDue(begin.Add(after), 1000); err != nil || n != want {
+			t.Errorf("after %s %d URIs are due, %v; want %d", after, n, err, want)
+		}
+		if n, unknown := f.countKnown(end); n != want || len(unknown) > 0 {
+			t.Errorf("after the count memory knows %d due URIs, and not those of %d hosts; want all %d", n, len(unknown), want)
+		}
+	}
+	check(99*time.Second, 100, 0)
+	check(109*time.Second, 110, 100)
+	now := begin.Add(109 * time.Second)
+	c, ok, err := f.Claim(now)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	check(109*time.Second, 109, 109) // the claimed one is before the first of the others
+	c.Record.Due = now.Add(time.Hour)
+	if _, err := f.Settle(c, Settlement{Record: c.Record, Finished: now}); err != nil {
+		t.Fatal(err)
+	}
+	check(109*time.Second, 109, 109)
+	check(50*time.Second, 50, 0) // the clock was set back
+	check(400*time.Second, 299, 50)
+}

@@ -166,43 +166,6 @@ func (f *Frontier) Upcoming(name uri.Host, n int) ([]Record, error) {
 	return list, nil
 }
 
-// CountDue counts the queued URIs that are due, up to limit. It reads only their places.
-func (f *Frontier) CountDue(now time.Time, limit int64) (n int64, err error) {
-	type head struct {
-		host uint32
-		at   place
-	}
-	var late []head
-	f.mu.Lock()
-	for _, h := range f.byID {
-		if !h.head.isNone() && !h.stray && h.head.due() <= now.UnixMilli() {
-			late = append(late, head{h.id, h.head})
-		}
-	}
-	closed := f.closed
-	f.mu.Unlock()
-	if closed {
-		return 0, ErrClosed
-	}
-	err = f.db.View(func(txn *badger.Txn) error {
-		for _, h := range late {
-			if n >= limit {
-				return nil
-			}
-			onHost, err := countPlaces(txn, h.host, h.at, newPlace(now.UnixMilli()+1, fingerprint{}), limit-n)
-			if err != nil {
-				return err
-			}
-			n += onHost
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, fmt.Errorf("count the due URIs: %w", err)
-	}
-	return n, nil
-}
-
 // countPlaces counts the places of a host before one, beginning at its first one; see the package comment about the
 // watermark.
 func countPlaces(txn *badger.Txn, host uint32, first, end place, limit int64) (n int64, err error) {

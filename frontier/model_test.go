@@ -477,6 +477,36 @@ func (p *play) compare() {
 		got.InProgress != int64(len(p.claims)) || got.Hosts != int64(len(p.m.hosts)) {
 		p.Fatalf("Counts = %+v, want %+v, %d in progress", got, want, len(p.claims))
 	}
+	p.compareDue()
+}
+
+// compareDue compares the number of due URIs with the model. A claimed URI counts too if the first unclaimed one of its
+// host was due before.
+func (p *play) compareDue() {
+	now := p.now.Add(time.Duration(p.IntN(100_000)) * time.Millisecond)
+	first := map[uri.Host]time.Time{}
+	for text, u := range p.m.uris {
+		host := uri.FromCanonical(text).Host()
+		if t, ok := first[host]; u.waits() && !u.claimed && (!ok || u.due.Before(t)) {
+			first[host] = u.due
+		}
+	}
+	var fewest, most int64
+	for text, u := range p.m.uris {
+		t, ok := first[uri.FromCanonical(text).Host()]
+		if !ok || !u.waits() || u.due.After(now) || u.due.Before(t) || t.After(now) {
+			continue
+		}
+		most++
+		if !u.claimed || u.due.After(t) {
+			fewest++
+		}
+	}
+	for _, limit := range []int64{3, 1000} {
+		if n, err := p.CountDue(now, limit); err != nil || n < min(fewest, limit) || n > min(most, limit) {
+			p.Fatalf("%d URIs are due, counted up to %d, %v; want between %d and %d", n, limit, err, fewest, most)
+		}
+	}
 }
 
 // compareRecent checks that RecentlyKnown reports no unknown URI as known.

@@ -242,6 +242,7 @@ func (c *change) movePlace(d *draft, from, to place, hint func() []byte) error {
 		}
 	}
 	d.enqueue(to)
+	d.late = d.late.moved(from, to)
 	if from != to && !from.isNone() {
 		d.queued--
 		if err := c.txn.Delete(queueKey(d.h.id, from)); err != nil {
