@@ -246,7 +246,7 @@ func (r *reserve) logPath(n int) string { return filepath.Join(r.dir, fmt.Sprint
 // reserveFile reserves blocks of a file, without a change of its length. It removes a file that it has just made if
 // there is no space for it.
 func (r *reserve) reserveFile(path string, from, length int64, flags int) error {
-	if has, err := diskUsage(path); err == nil && has >= from+length {
+	if info, err := os.Stat(path); err == nil && diskUsage(info) >= from+length {
 		return nil
 	} else if !r.mayReserve(length) {
 		return syscall.ENOSPC

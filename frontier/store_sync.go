@@ -182,14 +182,10 @@ func (f *Frontier) Size() (sum int64, err error) {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 			continue // the store removes files at any time
 		}
-		if err == nil {
-			var n int64
-			n, err = diskUsage(filepath.Join(f.o.Dir, e.Name()))
-			sum += n
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
 			return 0, fmt.Errorf("measure the size of the frontier's store: %w", err)
 		}
+		sum += diskUsage(info)
 	}
 	return sum, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,10 +28,9 @@ func lockDir(dir string) (unlock func() error, taken bool, err error) {
 }
 
 // diskUsage returns how many bytes of disk a file takes. The store makes some files larger than their contents.
-func diskUsage(path string) (int64, error) {
-	var s unix.Stat_t
-	if err := unix.Stat(path, &s); err != nil {
-		return 0, &fs.PathError{Op: "stat", Path: path, Err: err}
+func diskUsage(info fs.FileInfo) int64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Blocks * 512
 	}
-	return s.Blocks * 512, nil
+	return info.Size()
 }
