@@ -120,11 +120,9 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 			"faults", human.Count(len(l.Faults), "fault"))
 	}
 	if !stand.Uplink {
-		for _, h := range w.o.Frontier.Hosts(now) {
-			if h.Failures >= minFailures {
-				add(alarm.Host, string(h.Host), "%s was unreachable %d times in a row; its URIs keep their places%s",
-					human.Host(string(h.Host)), h.Failures, because(h.Reason))
-			}
+		for _, h := range w.o.Frontier.HostsDown(now, minFailures) {
+			add(alarm.Host, string(h.Host), "%s was unreachable %d times in a row; its URIs keep their places%s",
+				human.Host(string(h.Host)), h.Failures, because(h.Reason))
 		}
 	}
 	if w.o.Stored != nil {

@@ -88,14 +88,9 @@ func (w *Window) countHosts(s *api.Status, now time.Time) {
 	n := w.o.Frontier.Counts(now)
 	s.Hosts = api.HostCounts{
 		Known: n.Hosts, Ready: n.Ready, Snoozed: n.Snoozed, Busy: n.Busy, Idle: n.Idle, Paused: n.Paused,
+		Down: n.Down,
 	}
-	views := w.o.Frontier.Hosts(now)
-	for _, h := range views {
-		if h.Failures > 0 {
-			s.Hosts.Down++
-		}
-	}
-	s.Down = w.Unreachable(views)
+	s.Down = w.Unreachable(w.o.Frontier.HostsDown(now, 1))
 	s.URIs = api.URICounts{
 		Known: n.URIs, Queued: n.Queued, Forbidden: n.Forbidden, Held: n.Held,
 		Due: w.counted(w.due.latest(now, w.o.Now)), Oldest: api.Moment(n.Oldest),

@@ -207,7 +207,7 @@ func (w *Window) Tick(now time.Time) error {
 	if err := w.survey.renew(); err != nil {
 		w.o.Log.Error().Err(err).Msg("could not survey the URIs: the dashboard shows an older survey")
 	}
-	w.sample(now)
+	gauges := w.sample(now)
 	w.recordConfig(now)
 	for _, added := range w.o.Extensions {
 		if added.Tick != nil {
@@ -223,7 +223,6 @@ func (w *Window) Tick(now time.Time) error {
 	if !over {
 		return nil
 	}
-	gauges := w.gauges(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := seriesPoint{Start: minute.Add(-time.Minute), Counts: w.current, Gauges: gauges}
@@ -300,7 +299,7 @@ func (w *Window) gauges(now time.Time) gauges {
 	n := w.o.Frontier.Counts(now)
 	g := gauges{
 		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: w.counted(w.due.latest(now, w.o.Now)),
-		Store: w.storeSize(),
+		HostsDown: n.Down, Store: w.storeSize(),
 	}
 	w.mu.Lock()
 	g.DiskFree = w.free
@@ -308,20 +307,16 @@ func (w *Window) gauges(now time.Time) gauges {
 	if !n.Oldest.IsZero() {
 		g.Overdue = int64(max(0, now.Sub(n.Oldest)) / time.Second)
 	}
-	for _, h := range w.o.Frontier.Hosts(now) {
-		if h.Failures > 0 {
-			g.HostsDown++
-		}
-	}
 	return g
 }
 
-// sample stores the current gauges in the live series.
-func (w *Window) sample(now time.Time) {
+// sample stores the current gauges in the live series, and returns them.
+func (w *Window) sample(now time.Time) gauges {
 	g := w.gauges(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.live.Sample(now, g)
+	return g
 }
 
 // counted returns a count of due URIs, or -1 if it failed.

@@ -50,11 +50,18 @@ type HostView struct {
 }
 
 // Hosts returns the state of every host of this store as of now, in the order of their names. It reads no URI.
-func (f *Frontier) Hosts(now time.Time) []HostView {
+func (f *Frontier) Hosts(now time.Time) []HostView { return f.HostsDown(now, 0) }
+
+// HostsDown returns what [Frontier.Hosts] returns of the hosts that could not be reached at least so many times in a
+// row. Most hosts can be reached, so it costs less.
+func (f *Frontier) HostsDown(now time.Time, failures int) []HostView {
+	var views []HostView
 	f.mu.Lock()
-	views := make([]HostView, 0, len(f.byID))
+	if failures == 0 {
+		views = make([]HostView, 0, len(f.byID))
+	}
 	for _, h := range f.byID {
-		if !h.isElsewhere() {
+		if h.failures >= failures && !h.isElsewhere() {
 			views = append(views, h.view(now.UnixMilli()))
 		}
 	}
@@ -107,13 +114,14 @@ func (h *host) view(now int64) HostView {
 }
 
 // Counts says how much a frontier holds. Ready, Snoozed, Busy, Idle and Paused are the numbers of hosts in these
-// states and add up to Hosts; the others are numbers of URIs.
+// states and add up to Hosts; the others but Down are numbers of URIs.
 type Counts struct {
 	Hosts, URIs int64
 	Queued      int64 // have a due time, and are not held
 	InProgress  int64 // claimed
 	Forbidden   int64 // by robots.txt, at the last visit
 	Held        int64 // by an operator
+	Down        int64 // hosts that could not be reached at their last visit
 
 	Ready, Snoozed, Busy, Idle, Paused int64
 
@@ -141,6 +149,7 @@ func (f *Frontier) Counts(now time.Time) Counts {
 		n.Forbidden += h.forbidden
 		n.Held += h.held
 		n.InProgress += h.claims()
+		n.Down += countIf(h.failures > 0)
 		*states[h.stateAt(now.UnixMilli())]++
 		if h.head.isNone() || h.paused != 0 || h.stray {
 			continue
