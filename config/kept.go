@@ -194,12 +194,10 @@ func (c *Config) Expired(now time.Time) []Fault {
 	for _, w := range c.main.layers {
 		add(w.doc, w.path.Child("until"), "when.until", w.criteria.Until)
 	}
+	moments := c.cat.moments() // not for each file, because there may be many files, and this is asked once a minute
 	for _, f := range c.files {
 		add(f.doc, rootKey("until"), "until", f.draft.until)
-		for _, k := range c.cat.keys {
-			if k.Type.Kind != schema.Moment { // first, because this is asked of each file once a minute
-				continue
-			}
+		for _, k := range moments {
 			if path := rootKey(k.Name); f.doc.Has(path) {
 				if at, err := time.Parse(time.RFC3339, f.draft.shown()(k)); err == nil {
 					add(f.doc, path, k.Name, at)

@@ -82,6 +82,11 @@ func newCatalog(sections []schema.Section) *catalog {
 	return c
 }
 
+// moments returns the keys whose values are moments.
+func (c *catalog) moments() []key {
+	return slices.DeleteFunc(slices.Clone(c.keys), func(k key) bool { return k.Type.Kind != schema.Moment })
+}
+
 // perFile marks keys that no [[when]] can set.
 func perFile(keys []schema.Var) []schema.Var {
 	for i := range keys {
