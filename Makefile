@@ -10,7 +10,7 @@
 # make bench-crawl      measure the whole program next to a bare loop and wget  (ROUNDS=5, ARGS=)
 # make hostile  attack a daemon from servers on loopback, next to a healthy site: a quarter of an hour  (ROW=name)
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=720: a month)
-# make year     play a year of a daemon that is stopped, killed and left without disk space, for which it must be root  (ARGS="-hosts 300 -seed 1 -within 2h")
+# make year     play a year of a daemon that is stopped, killed and left without disk space, for which it must be root  (ARGS="-seed 1 -within 70m")
 # make faults   kill, pause and cut off the real program, and break its disk and clock: 15 minutes  (ARGS="-kills 1000"; ARGS=-help; SWEEP=.)
 # make error-paths  count which branches after failed operations on files the sweep of SWEEP=. and the tests take: an hour
 # make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 SHARDS=8 HOSTS=400)
@@ -181,7 +181,7 @@ error-paths:
 
 # Of flags that are named twice the last one wins.
 year:
-	$(GO) test -count=1 -timeout 5h -v -run 'TestAYear$$' ./internal/soak -args -days 365 -hosts 50 -seed 0 $(ARGS)
+	$(GO) test -count=1 -timeout 5h -v -run 'TestAYear$$' ./internal/soak -args -days 365 -hosts 300 -seed 0 -within 2h $(ARGS)
 
 cluster:
 	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_SHARDS=$(SHARDS) ARCRAWL_HOSTS=$(HOSTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cluster

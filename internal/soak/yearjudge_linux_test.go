@@ -51,7 +51,34 @@ type monthly struct {
 	descriptors, goroutines     float64
 	perURI, tables              float64 // bytes
 	store, start, log, archives float64 // at the end of the month
-	uris, live                  int
+	uris, live, known           int     // known hosts
+	rows                        map[string]float64
+	responses                   int // records
+}
+
+// Kinds of rows of the store: what a URI has, what a host has, and the index of payloads. A host also has a row for
+// each of the last [hosts.MaxDays] days.
+var rowKinds = map[string][]string{
+	"URI": {"u", "q", "x", "f", "pd", "pn", "po"}, "host": {"n", "h", "r", "t", "k", "pF", "pC", "pt"}, "payload": {"d"},
+}
+
+// rowBytes returns the bytes of all rows of one of the rowKinds.
+func (m monthly) rowBytes(of string) (sum float64) {
+	for _, kind := range rowKinds[of] {
+		sum += m.rows[kind]
+	}
+	return sum
+}
+
+// beyondRows returns how many bytes of the store's files are not rows: logs with reserved space, and what is not merged.
+func (m monthly) beyondRows() float64 {
+	sum := m.store
+	for kind, bytes := range m.rows {
+		if !strings.HasPrefix(kind, "#") {
+			sum -= bytes
+		}
+	}
+	return sum
 }
 
 func (y *year) monthOf(t time.Duration) int { return min(11, int(t/y.plan.month)) }
@@ -81,9 +108,9 @@ func (y *year) archived() map[uint64]struct{} {
 			date := rec.Header.Date()
 			kind := rec.Header.Type()
 			mu.Lock()
-			if kind != "warcinfo" {
-				y.months[y.monthOf(date.Sub(testcrawl.Epoch))].records++
-			}
+			m := &y.months[y.monthOf(date.Sub(testcrawl.Epoch))]
+			m.records += count(kind != "warcinfo")
+			m.responses += count(kind == "response")
 			if kind == "response" || kind == "revisit" {
 				all[hashOf(rec.Header.Target()+" "+rec.Header.Get("WARC-Payload-Digest"))] = struct{}{}
 			}
@@ -239,4 +266,12 @@ func missedText(name string, c change, until, wait, slack time.Duration, stays [
 		}
 	}
 	return b.String()
+}
+
+// count returns 1 if a condition holds, and else 0.
+func count(holds bool) int {
+	if holds {
+		return 1
+	}
+	return 0
 }

@@ -33,7 +33,7 @@ body_timeout = "5m"
 [[wait]]
 mime = ".*"
 rule = "learned"
-min = "20m"
+min = "2h"
 max = "28d"
 `
 

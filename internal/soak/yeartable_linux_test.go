@@ -30,7 +30,7 @@ func (y *year) average() {
 		m := &y.months[y.monthOf(s.At)]
 		m.start, m.store, m.log, m.archives, m.uris = s.Start.Seconds(), s.Store, s.Log, s.Archive, int(s.URIs)
 		if s.Month {
-			m.live = y.web.live(s.At)
+			m.live, m.known, m.rows = y.web.live(s.At), int(s.Hosts), s.Rows
 		}
 		if s.Since < min(day, y.plan.lasts/60) {
 			continue
@@ -76,7 +76,7 @@ type column struct {
 	of   func(m monthly) string
 }
 
-func count(name string, of func(m monthly) int) column {
+func whole(name string, of func(m monthly) int) column {
 	return column{name, func(m monthly) string { return fmt.Sprint(of(m)) }}
 }
 
@@ -87,21 +87,25 @@ func number(name string, digits int, of func(m monthly) float64) column {
 // table prints a row for each month.
 func (y *year) table() {
 	columns := []column{
-		count("hosts alive", func(m monthly) int { return m.alive }),
-		count("visits", func(m monthly) int { return m.visits }),
-		count("records", func(m monthly) int { return m.records }),
-		count("versions ended", func(m monthly) int { return m.shown }),
-		count("archived", func(m monthly) int { return m.archived }),
-		count("shown longer than the wait", func(m monthly) int { return m.due }),
-		count("missed", func(m monthly) int { return m.missed }),
+		whole("hosts alive", func(m monthly) int { return m.alive }),
+		whole("visits", func(m monthly) int { return m.visits }),
+		whole("records", func(m monthly) int { return m.records }),
+		whole("versions ended", func(m monthly) int { return m.shown }),
+		whole("archived", func(m monthly) int { return m.archived }),
+		whole("shown longer than the wait", func(m monthly) int { return m.due }),
+		whole("missed", func(m monthly) int { return m.missed }),
 		number("heap MB", 1, func(m monthly) float64 { return m.heap / 1e6 }),
 		number("tables MB", 1, func(m monthly) float64 { return m.tables / 1e6 }),
 		number("descriptors", 1, func(m monthly) float64 { return m.descriptors }),
 		number("goroutines", 1, func(m monthly) float64 { return m.goroutines }),
 		number("store MB", 1, func(m monthly) float64 { return m.store / 1e6 }),
-		count("URIs", func(m monthly) int { return m.uris }),
-		count("live URIs", func(m monthly) int { return m.live }),
+		whole("URIs", func(m monthly) int { return m.uris }),
+		whole("live URIs", func(m monthly) int { return m.live }),
 		number("store kB/URI", 1, func(m monthly) float64 { return m.perURI / 1e3 }),
+		number("store kB/live URI", 1, func(m monthly) float64 { return m.store / 1e3 / float64(max(1, m.live)) }),
+		number("rows B/URI", 0, func(m monthly) float64 { return m.rowBytes("URI") / float64(max(1, m.uris)) }),
+		number("rows B/live URI", 0, func(m monthly) float64 { return m.rowBytes("URI") / float64(max(1, m.live)) }),
+		number("files beyond rows MB", 1, func(m monthly) float64 { return m.beyondRows() / 1e6 }),
 		number("start s", 2, func(m monthly) float64 { return m.start }),
 		number("crawl.log MB", 1, func(m monthly) float64 { return m.log / 1e6 }),
 		number("archive MB", 1, func(m monthly) float64 { return m.archives / 1e6 }),
@@ -133,30 +137,51 @@ var growing = []struct {
 	{"memory (live heap)", "MB", func(m monthly) float64 { return (m.heap - min(m.tables, blockCache)) / 1e6 }, 0.10, 1},
 	{"number of descriptors", "", func(m monthly) float64 { return m.descriptors }, 0, 2},
 	{"number of goroutines", "", func(m monthly) float64 { return m.goroutines }, 0, 2},
-	{"store size for each URI", "kB", func(m monthly) float64 { return m.perURI / 1e3 }, 0.10, 0},
+	{"store size for each known URI", "kB", func(m monthly) float64 { return m.perURI / 1e3 }, 0.10, 0},
+	{
+		"size of the rows of a known URI", "B",
+		func(m monthly) float64 { return m.rowBytes("URI") / float64(max(1, m.uris)) }, 0.10, 0,
+	},
+	{
+		"size of the rows of a known host", "B",
+		func(m monthly) float64 { return m.rowBytes("host") / float64(max(1, m.known)) }, 0.10, 0,
+	},
+	{
+		"index of payloads for each archived response", "B",
+		func(m monthly) float64 { return m.rowBytes("payload") / float64(max(1, m.responses)) }, 0.10, 0,
+	},
+	{"size of the store's files beyond their rows", "MB", func(m monthly) float64 { return m.beyondRows() / 1e6 }, 0.10, 20},
 	{"start time (of the processor)", "s", func(m monthly) float64 { return m.start }, 0.15, 0.1},
 }
 
 // judgedFrom is the shortest time in which growth is judged. In a shorter one caches fill all the time.
 const judgedFrom = 120 * day
 
-// growth compares months 4 to 6 with months 10 to 12.
+// growth compares months 4 to 6 with the last three that were played, or two with two if fewer than nine were.
 func (y *year) growth() {
-	if y.ends < y.plan.lasts || y.ends < judgedFrom {
-		y.say("growth is not judged: %s of %s were played, and at least %s are needed", y.ends, y.plan.lasts, judgedFrom)
+	played := int(y.ends / y.plan.month)
+	n := min(3, (played-3)/2)
+	if y.ends < judgedFrom || n < 2 {
+		y.say("growth is not judged: %s of %s were played, and at least %s and seven months are needed", y.ends, y.plan.lasts,
+			judgedFrom)
 		return
 	}
+	months := y.months
+	for i := range months[1:] {
+		months[i+1].responses += months[i].responses // up to the end of the month
+	}
 	mean := func(of func(monthly) float64, from int) (sum float64) {
-		for _, m := range y.months[from : from+3] {
-			sum += of(m) / 3
+		for _, m := range months[from : from+n] {
+			sum += of(m) / float64(n)
 		}
 		return sum
 	}
 	for _, g := range growing {
-		early, late := mean(g.of, 3), mean(g.of, 9)
+		early, late := mean(g.of, 3), mean(g.of, played-n)
 		allowed := math.Max(g.share*early, g.least)
 		y.verdict(g.name+" does not grow after the third month", late-early <= allowed,
-			"%.2f %s in months 4 to 6, %.2f in months 10 to 12; %.2f more are allowed", early, g.unit, late, allowed)
+			"%.2f %s in months 4 to %d, %.2f in months %d to %d; %.2f more are allowed", early, g.unit, 3+n, late,
+			played-n+1, played, allowed)
 	}
 }
 
@@ -198,6 +223,9 @@ func (y *year) rates() {
 	}
 	y.say("tables of the store: %.1f MB, with a descriptor for each MB; up to %d MB of them are kept in memory",
 		last.Tables/1e6, blockCache>>20)
-	y.say("URIs in the store: %d, of which the web showed %d at the end; the store forgets none that is gone", last.URIs,
-		y.web.live(last.At))
+	m := y.months[y.monthOf(last.At)]
+	bytes := m.rowBytes("URI") / float64(max(1, last.URIs))
+	y.say("URIs in the store: %d, of which the web showed %d at the end; the store forgets none that is gone, so it grows "+
+		"by %.0f B for each, %.1f kB a day, and has %.0f B of rows for each live URI", last.URIs, m.live, bytes,
+		bytes*float64(int(last.URIs)-m.live)/1e3/max(1, last.At.Hours()/24), m.rowBytes("URI")/float64(max(1, m.live)))
 }

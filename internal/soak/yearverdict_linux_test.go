@@ -24,6 +24,18 @@ func TestEachVerdictOfAYearCanFail(t *testing.T) {
 			y.months[9].goroutines += 7
 		},
 		"not so: store size": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) { y.months[9].perURI *= 2 },
+		"not so: size of the rows of a known URI": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+			y.months[11].rows["q"] += 3e5
+		},
+		"not so: size of the rows of a known host": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+			y.months[10].rows["pt"] += 1e4
+		},
+		"not so: index of payloads": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+			y.months[11].rows["d"] += 9e6
+		},
+		"not so: size of the store's files": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+			y.months[10].store += 1e8
+		},
 		"not so: start time": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) { y.months[9].start *= 3 },
 		"not so: overdue ends": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
 			y.samples = append(y.samples, measured{Healthy: day})
@@ -59,7 +71,10 @@ func TestEachVerdictOfAYearCanFail(t *testing.T) {
 func (y *year) invent() (visits map[uint64][]stay, kept map[uint64]struct{}) {
 	y.must(os.MkdirAll(y.crawl("warc"), 0o700))
 	for i := range y.months {
-		y.months[i] = monthly{heap: 2e7, descriptors: 30, goroutines: 40, perURI: 9e3, start: 1}
+		y.months[i] = monthly{
+			heap: 2e7, descriptors: 30, goroutines: 40, perURI: 9e3, start: 1, store: 1e8, uris: 1000, known: 100,
+			responses: 10_000, rows: map[string]float64{"u": 5e5, "h": 2e4, "d": float64(i+1) * 1e6, "a": 1e4, "#u": 1000},
+		}
 	}
 	visits, kept = map[uint64][]stay{}, map[uint64]struct{}{}
 	for _, h := range y.web.hosts {
@@ -73,4 +88,23 @@ func (y *year) invent() (visits map[uint64][]stay, kept map[uint64]struct{}) {
 		}
 	}
 	return visits, kept
+}
+
+// TestGrowthIsJudgedOfThePartThatWasPlayed ends a year early.
+func TestGrowthIsJudgedOfThePartThatWasPlayed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		played, grows int // months
+		want          bool
+	}{{6, 5, false}, {7, 6, true}, {8, 6, true}, {8, 5, false}, {8, 8, false}, {10, 7, true}, {10, 10, false}} {
+		y := newYear(t, 1, 2, 2*judgedFrom, t.TempDir())
+		y.quiet = true
+		y.ends = time.Duration(c.played)*y.plan.month + day
+		y.invent()
+		y.months[c.grows].heap *= 3
+		y.growth()
+		if got := strings.Contains(strings.Join(y.faults, "\n"), "not so: memory"); got != c.want {
+			t.Errorf("%d months were played, and memory grows in month %d: fault %v, want %v", c.played, c.grows+1, got, c.want)
+		}
+	}
 }
