@@ -52,8 +52,8 @@ type HostView struct {
 // Hosts returns the state of every host of this store as of now, in the order of their names. It reads no URI.
 func (f *Frontier) Hosts(now time.Time) []HostView { return f.HostsDown(now, 0) }
 
-// HostsDown returns what [Frontier.Hosts] returns of the hosts that could not be reached at least so many times in a
-// row. Most hosts can be reached, so it costs less.
+// HostsDown returns what [Frontier.Hosts] returns of the hosts that could not be reached at least a number of times
+// in a row. Most hosts can be reached, so it costs less.
 func (f *Frontier) HostsDown(now time.Time, failures int) []HostView {
 	var views []HostView
 	f.mu.Lock()

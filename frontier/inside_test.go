@@ -398,7 +398,8 @@ func TestRobotsCacheIsBounded(t *testing.T) {
 func TestDuePlacesAreCountedInMemory(t *testing.T) {
 	t.Parallel()
 	at := func(due int64) place { return newPlace(due, fingerprint{byte(due)}) }
-	s := state{head: at(20), ahead: []place{at(30), at(40)}, slots: []slot{{place: at(10)}, {place: at(35)}, {}}, queued: 6}
+	s := state{head: at(20), ahead: []place{at(30), at(40)}, queued: 6}
+	s.slots = []slot{{place: at(10)}, {place: at(35)}, {}}
 	for _, c := range []struct {
 		end, want int64
 		all       bool
@@ -449,7 +450,7 @@ func TestDueURIsAreReadOnce(t *testing.T) {
 			t.Errorf("after %s %d URIs are due, %v; want %d", after, n, err, want)
 		}
 		if n, unknown := f.countKnown(end); n != want || len(unknown) > 0 {
-			t.Errorf("after the count memory knows %d due URIs, and not those of %d hosts; want all %d", n, len(unknown), want)
+			t.Errorf("after the count memory knows %d due URIs, and %d hosts are unknown; want %d", n, len(unknown), want)
 		}
 	}
 	check(99*time.Second, 100, 0)

@@ -32,9 +32,10 @@ var (
 // left without disk space, and whose files are edited. Without flags it plays a day, to check itself.
 //
 // What happens follows from the seed, except the moments of kills. Each life of the daemon, from a start to a stop or a
-// kill, is played by a process of its own, so that a kill is a real one. Virtual time stands still while anything works,
-// so what a year takes follows from the processor time of the daemon: most of it is not for visits but for what a daemon
-// does each 15 s, and reads of all URIs each hour.
+// kill, is played by a process of its own, so that a kill is a real one.
+//
+// Virtual time stands still while anything works, so a year takes the processor time of its daemons. Most of that is
+// for what they do each 15 s, and for hourly reads of all URIs; visits take a quarter.
 func TestAYear(t *testing.T) {
 	slow.Test(t)
 	slow.Unraced(t, "it plays days of a crawl, and would take five times as long")

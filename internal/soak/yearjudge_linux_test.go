@@ -70,7 +70,7 @@ func (m monthly) rowBytes(of string) (sum float64) {
 	return sum
 }
 
-// beyondRows returns how many bytes of the store's files are not rows: logs with reserved space, and what is not merged.
+// beyondRows returns how many bytes of the store's files are not rows: logs with reserved space, and old rows.
 func (m monthly) beyondRows() float64 {
 	sum := m.store
 	for kind, bytes := range m.rows {
