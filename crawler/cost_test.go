@@ -34,19 +34,23 @@ func TestWhatAVisitCosts(t *testing.T) {
 		},
 		{
 			"/same", "", "a revisit that finds the same content",
-			bounds{}, bounds{objects: 244, bytes: 17_600, calls: 9.5, written: 17_300},
+			bounds{},
+			bounds{objects: 244, bytes: 17_600, calls: 9.5, written: 17_300},
 		},
 		{
 			"/whole", "", "a revisit that ends after the head",
-			bounds{}, bounds{objects: 244, bytes: 17_900, calls: 9.8, written: 17_500},
+			bounds{},
+			bounds{objects: 244, bytes: 17_900, calls: 9.8, written: 17_500},
 		},
 		{
 			"/busy", "a visit that is answered 503", "",
-			bounds{objects: 166, bytes: 11_400, calls: 8.5, written: 2_030}, bounds{},
+			bounds{objects: 166, bytes: 11_400, calls: 8.5, written: 2_030},
+			bounds{},
 		},
 		{
 			"/kept-out", "a URI that robots.txt forbids", "",
-			bounds{objects: 135, bytes: 6_770, calls: 1.1, written: 225}, bounds{},
+			bounds{objects: 135, bytes: 6_770, calls: 1.1, written: 225},
+			bounds{},
 		},
 	} {
 		const visits = 300

@@ -22,7 +22,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/uri"
-	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // maxEmbeds is the maximum number of URIs that a view opens.
@@ -167,11 +166,11 @@ func permits(c *config.Config, page, shown index.Entry, now time.Time) bool {
 	if err != nil || err2 != nil {
 		return false
 	}
-	series := warcout.SeriesIn(c.WARC.Prefix)
+	series := captures.SeriesIn(c.WARC.Prefix)
 	own := c.MeansOf(config.About{URI: from, ContentType: page.MIME, Now: now})
 	other := c.MeansOf(config.About{URI: to, ContentType: shown.MIME, Now: now})
-	for _, name := range []string{series(strings.TrimSuffix(shown.Filename, ".open")), other.Series} {
-		if name != "" && name != own.Series && name != series(strings.TrimSuffix(page.Filename, ".open")) {
+	for _, name := range []string{series(shown), other.Series} {
+		if name != "" && name != own.Series && name != series(page) {
 			return false
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -76,7 +75,7 @@ func (c Capture) notes() (reason, result string) {
 	}
 	state, why := noted["contentState"], noted["contentStateReason"]
 	if state == "" && c.Profile == notModified { // the profile says all
-		state, why = evaluators.Unchanged.String(), evaluators.NotModified
+		state, why = "unchanged", "not modified (304)" // in the words of other metadata records
 	}
 	return join(", ", noted["visitReason"], via), join(": ", state, why)
 }

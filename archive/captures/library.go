@@ -16,10 +16,18 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // Entry is a line of an index.
 type Entry = index.Entry
+
+// SeriesIn returns a function that returns the series of the WARC file of a capture, "" if it is in none. prefix begins
+// the names of our files.
+func SeriesIn(prefix string) func(Entry) string {
+	of := warcout.SeriesIn(prefix)
+	return func(e Entry) string { return of(strings.TrimSuffix(e.Filename, ".open")) }
+}
 
 // Library looks up the captures of a folder of WARC files. It uses the folder's indexes for the files that they cover
 // as the files are now. All other files are read when the library is opened.
