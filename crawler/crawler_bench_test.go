@@ -5,7 +5,6 @@ import (
 	"crypto/sha1"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -173,7 +172,6 @@ type turns struct {
 // takeTurns crawls a site twice, with deduplication and without.
 func takeTurns(b *testing.B, site string) turns {
 	b.Helper()
-	const turn = 24
 	pages := 2*turn*(b.N+1) + 10
 	off := newBenchCrawl(b, site, "[dedup]\nby = \"off\"", pages)
 	on := newBenchCrawl(b, site, "[dedup]\nby = \"digest\"", pages)
@@ -192,20 +190,8 @@ func takeTurns(b *testing.B, site string) turns {
 		without = append(without, a, z)
 	}
 	b.StopTimer()
-	slices.Sort(ratios)
 	slices.Sort(without)
-	n := len(ratios)
-	return turns{
-		ratio:     ratios[n/2],
-		deviation: 1.253 * (ratios[n*3/4] - ratios[n/4]) / 1.349 / math.Sqrt(float64(n)),
-		without:   without[n], bytesWith: on.archived(), bytesWithout: off.archived(),
-	}
-}
-
-// archived returns the size of the archive, whose only file is still open.
-func (k *benchCrawl) archived() (n int64) {
-	for _, f := range k.parts.Archive.Growing() {
-		n += f.Size
-	}
-	return n
+	t := turns{without: without[len(ratios)], bytesWith: archived(on.parts), bytesWithout: archived(off.parts)}
+	t.ratio, t.deviation = medianOf(ratios)
+	return t
 }

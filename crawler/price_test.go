@@ -95,11 +95,11 @@ type price struct {
 func compare(all, without *priced, rounds int) (p price) {
 	ratios := make([]float64, 0, rounds)
 	timed := func(k *priced, sign float64) float64 {
-		archived, began := k.archived(), processTime(k)
+		before, began := archived(k.parts), processTime(k)
 		cost := costOf(k, func() { k.walk(turn) })
 		took := float64(processTime(k) - began)
 		each := sign / float64(2*turn*rounds)
-		grown := float64(k.archived() - archived)
+		grown := float64(archived(k.parts) - before)
 		p.objects += cost.objects * each
 		p.bytes += cost.bytes * each
 		p.archive += grown * each
@@ -110,15 +110,20 @@ func compare(all, without *priced, rounds int) (p price) {
 		a, x, y, z := timed(without, -1), timed(all, 1), timed(all, 1), timed(without, -1)
 		ratios = append(ratios, (x+y)/(a+z))
 	}
-	slices.Sort(ratios)
-	p.ratio = ratios[rounds/2]
-	p.deviation = 1.253 * (ratios[rounds*3/4] - ratios[rounds/4]) / 1.349 / math.Sqrt(float64(rounds))
+	p.ratio, p.deviation = medianOf(ratios)
 	return p
 }
 
-// archived returns the size of the archive, whose only file is still open.
-func (p *priced) archived() (n int64) {
-	for _, f := range p.parts.Archive.Growing() {
+// medianOf sorts the ratios of some rounds, and returns their median and its standard error.
+func medianOf(ratios []float64) (median, deviation float64) {
+	slices.Sort(ratios)
+	n := len(ratios)
+	return ratios[n/2], 1.253 * (ratios[n*3/4] - ratios[n/4]) / 1.349 / math.Sqrt(float64(n))
+}
+
+// archived returns the size of the archive of a crawl, whose only file is still open.
+func archived(p crawler.Parts) (n int64) {
+	for _, f := range p.Archive.Growing() {
 		n += f.Size
 	}
 	return n

@@ -8,7 +8,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/captures"
-	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/digest"
@@ -27,9 +26,9 @@ type work struct {
 
 // inForce returns the scrubbing rules in force for a URI.
 func (w work) inForce(u uri.URI) digest.Spec {
-	s := w.config.For(config.About{URI: u, Now: w.now})
-	change := config.Own[aspect.Options](&s)
-	return digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS}
+	spec := w.config.Scrubbing(config.About{URI: u, Now: w.now})
+	spec.Text = false
+	return spec
 }
 
 // propose returns rules for a row of a comparison.
