@@ -16,13 +16,15 @@
 # make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 SHARDS=8 HOSTS=400)
 # make cluster-figures  measure what a cluster costs, and how long a takeover takes: half an hour
 # make vuln     look for known vulnerabilities in the dependencies  (CLONE=DIR: in a clone of golang/vulndb)
-# make readers  let programs of other authors read archives: two minutes  (pywb, warcio, py-wacz, bagit-python, jwarc: scripts/readers)
+# make readers  let programs of other authors read archives: two minutes  (pywb, warcio, py-wacz, bagit-python, jwarc, JWAT, SolrWayback: scripts/readers)
+# make corpus   verify 100,000 sound records, and find each kind of damage in them at random places  (RECORDS=5000 SEED=7)
 # make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
 # make pictures  make the pictures of the documentation again, with Chromium: two minutes
 # make demo     run the demo for a minute   (FOR=60s)
 # make trial    crawl real pages            (see scripts/trial)
 # make package  write .deb and .rpm to dist/  (VERSION=1.2.3; default: the last tag)
-# make release  look for known vulnerabilities, and write the packages if there are none  (VERSION=1.2.3 CLONE=DIR)
+# make release  look for known vulnerabilities, and write all files of a release to dist/1.2.3 if there are none  (VERSION=1.2.3 CLONE=DIR)
+# make test-release  build the release twice, in clean clones, compare them, and run the image without root; as root, half an hour
 # make package-replay  write the package arcrawl-replay, the engine that shows archived pages, to dist/; needs npm
 # make replay-assets   write that engine to a folder  (DIR=replay)
 # make test-package  install, upgrade and remove the .deb in a clean Debian; as root, 1 to 3 minutes
@@ -54,12 +56,15 @@ TEST_TIMEOUT ?= 40m
 # The linters are pinned, so that a passing tree keeps passing. This staticcheck is 2026.2.2.
 GOFMT       := $(shell $(GO) env GOROOT)/bin/gofmt
 GOFUMPT     := bin/tools/gofumpt-v0.12.0
+GOTESTSUM   := bin/tools/gotestsum-v1.13.0
 STATICCHECK := bin/tools/staticcheck-v0.8.2
 GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 VULNDB      := bin/vulndb
 NFPM        := bin/tools/nfpm-v2.43.0
+UMOCI       := bin/tools/umoci-v0.6.0
+SBOM        := bin/tools/cyclonedx-gomod-v1.10.0
 
-.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak year faults error-paths cluster cluster-figures readers vuln fuzz pictures demo trial package release package-replay replay-assets test-package clean
+.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak year faults error-paths cluster cluster-figures readers vuln fuzz pictures demo trial package release test-release package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -68,15 +73,21 @@ build:
 
 # CI runs both tiers, in one command where it can: each test is linked once, and tests that wait for real processes wait
 # beside others. The linters run first because they take less time; the house test is one of them. Some tests run
-# in full only without the race detector: it would count as a cost of a visit, or play days five times as long.
-test: test-deps
+# in full only without the race detector: it would count as a cost of a visit, or play days five times as long. All
+# three commands run even if one fails, so that one run shows every failure.
+test: test-deps $(GOTESTSUM)
 	$(MAKE) check
-	$(TEST) -race $(filter-out $(UNRACED) ./internal/house,$(PACKAGES))
-	$(TEST) $(UNRACED)
-	$(TEST) -run "$$(scripts/slow-tests unraced)" $(filter-out $(UNRACED),$(shell scripts/slow-tests unraced-packages))
+	@$(SUM) 'failed=; \
+	$(TEST) -race $(filter-out $(UNRACED) ./internal/house,$(PACKAGES)) || failed=1; \
+	$(TEST) $(UNRACED) || failed=1; \
+	$(TEST) -run "$$(scripts/slow-tests unraced)" $(ALSO_UNRACED) || failed=1; \
+	test -z "$$failed"'
 
 # make check has run go vet already. Many tests wait, so there are more at once than processors.
-TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(shell expr $$(nproc) + 1) -parallel $(shell expr $$(nproc) \* 3)
+TEST     := $(GO) test -json -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(shell expr $$(nproc) + 1) -parallel $(shell expr $$(nproc) \* 3)
+# Prints each failure and each package as it ends, and all failures again at the end. go test would print packages in the
+# order in which they are named.
+SUM       = ARCRAWL_REQUIRE_FOREIGN=1 $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg --hide-summary skipped --raw-command -- sh -c
 # The longest packages come first, because the others can run beside them.
 LONGEST  := ./frontier ./crawler ./cluster ./render/chromium ./curator ./admin
 PACKAGES  = $(LONGEST) $(filter-out $(LONGEST),$(shell $(GO) list ./... | sed 's|^github.com/arcrawl/arcrawl|.|'))
@@ -87,17 +98,22 @@ PACKAGES  = $(LONGEST) $(filter-out $(LONGEST),$(shell $(GO) list ./... | sed 's
 UNRACED := ./cmd/arcrawl ./archive/captures ./archive/wacz ./config ./digest ./discover ./aspects/spaces \
 	./evaluators ./internal/benchcrawl ./internal/demosite ./lab ./lab/heritrix ./lab/sim ./noise/infer ./uri
 
-race:
-	$(TEST) -race $(filter-out ./internal/house,$(PACKAGES))
+# Packages with tests that run in full only without the race detector.
+ALSO_UNRACED = $(filter-out $(UNRACED),$(shell scripts/slow-tests unraced-packages))
+
+race: $(GOTESTSUM)
+	@$(SUM) '$(TEST) -race $(filter-out ./internal/house,$(PACKAGES))'
 
 short: check
 	$(GO) test -short ./...
 
 # Slow tests call slow.Test first. Their names are read from the source.
-slow:
-	$(TEST) -race -run "$$(scripts/slow-tests names)" $(filter-out $(UNRACED),$(shell scripts/slow-tests packages))
-	$(TEST) -run "$$(scripts/slow-tests names)" $(UNRACED)
-	$(TEST) -run "$$(scripts/slow-tests unraced)" $(filter-out $(UNRACED),$(shell scripts/slow-tests unraced-packages))
+slow: $(GOTESTSUM)
+	@$(SUM) 'failed=; \
+	$(TEST) -race -run "$$(scripts/slow-tests names)" $(filter-out $(UNRACED),$(shell scripts/slow-tests packages)) || failed=1; \
+	$(TEST) -run "$$(scripts/slow-tests names)" $(UNRACED) || failed=1; \
+	$(TEST) -run "$$(scripts/slow-tests unraced)" $(ALSO_UNRACED) || failed=1; \
+	test -z "$$failed"'
 
 test-deps:
 	scripts/test-deps
@@ -120,6 +136,10 @@ staticcheck: $(STATICCHECK)
 
 house:
 	$(GO) test ./internal/house
+
+$(GOTESTSUM):
+	GOBIN=$(CURDIR)/bin/tools $(GO) install gotest.tools/gotestsum@v1.13.0
+	mv bin/tools/gotestsum $@
 
 $(GOFUMPT):
 	GOBIN=$(CURDIR)/bin/tools $(GO) install mvdan.cc/gofumpt@v0.12.0
@@ -148,6 +168,13 @@ bench-crawl:
 readers:
 	$(GO) test -count=1 -v -run '$(READERS)' ./archive/... ./warcout ./crawler 2>&1 | \
 		grep -E '^ *(---|ok|FAIL)|NOT RUN|played|compared|captures'
+
+# In memory, if there is space: the writer syncs each of 39,000 visits, which took half an hour on a busy disk.
+corpus: export GOTMPDIR := $(or $(TMPDIR),/tmp)
+corpus: export TMPDIR := $(or $(wildcard /dev/shm),$(TMPDIR),/tmp)
+corpus:
+	ARCRAWL_RECORDS=$(or $(RECORDS),100000) ARCRAWL_SEED=$(or $(SEED),1) \
+		$(GO) test -count=1 -timeout $(TEST_TIMEOUT) -v -run TestVerifyFindsEachDamage ./archive
 
 bench-render:
 	$(GO) run ./render/benchrender $(ARGS)
@@ -213,8 +240,11 @@ package: $(NFPM)
 	scripts/package
 
 # Nothing is released that has not been looked up.
-release: vuln
-	$(MAKE) package
+release: vuln $(NFPM) $(UMOCI) $(SBOM)
+	scripts/release
+
+test-release: $(NFPM) $(UMOCI) $(SBOM)
+	scripts/test-release
 
 package-replay: $(NFPM)
 	scripts/package-replay
@@ -228,6 +258,15 @@ test-package: $(NFPM)
 $(NFPM):
 	GOBIN=$(CURDIR)/bin/tools $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0
 	mv bin/tools/nfpm $@
+
+# go install refuses a module that replaces others, so this one is built in its folder.
+$(UMOCI):
+	cd "$$($(GO) mod download -json github.com/opencontainers/umoci@v0.6.0 | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')" && \
+		CGO_ENABLED=0 $(GO) build -o $(CURDIR)/$@ ./cmd/umoci
+
+$(SBOM):
+	GOBIN=$(CURDIR)/bin/tools $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+	mv bin/tools/cyclonedx-gomod $@
 
 clean:
 	rm -rf bin dist

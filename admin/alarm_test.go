@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -312,6 +313,23 @@ func TestSeedsThatLetNobodyInRaiseAlarms(t *testing.T) {
 	})
 }
 
+// TestAFailingAuditLogIsAnAlarm makes a folder with the name of the audit log, and removes it.
+func TestAFailingAuditLogIsAnAlarm(t *testing.T) {
+	inWorld(t, everyHour, func(w *world) {
+		log := filepath.Join(w.Dir, "audit.jsonl")
+		w.Must(os.Mkdir(log, 0o700))
+		w.Run(5 * time.Minute)
+		if got := w.raised(); got != "audit" {
+			w.Errorf("raised are %q, want the alarm of the audit log", got)
+		}
+		w.Must(os.Remove(log))
+		w.Run(5 * time.Minute)
+		if got := w.raised(); got != "" {
+			w.Errorf("raised are %q although the log can be written", got)
+		}
+	})
+}
+
 func TestASeedThatLetsNobodyInIsATrouble(t *testing.T) {
 	t.Parallel()
 	const page = "the server sent another page instead of the content: "
@@ -325,16 +343,30 @@ func TestASeedThatLetsNobodyInIsATrouble(t *testing.T) {
 		{"a challenge", frontier.History{Failures: 4, LastStatus: 200, LastError: page + "challenge:cloudflare"}, "challenge", "User-Agent"},
 		{"a refusal", frontier.History{Failures: 3, LastStatus: 403}, "status 403", "User-Agent"},
 		{"a page that is gone", frontier.History{Gone: 4, LastStatus: 404}, "is gone", "new address"},
+		{"robots.txt", frontier.History{LastStatus: -9998}, "forbidden by robots.txt", "robots.obey"},
+		{"nothing but errors", frontier.History{Failures: 3, LastStatus: 500}, "only errors, status 500", "browser"},
+		{"an error after versions", frontier.History{Failures: 3, LastStatus: 500, Versions: 4}, "", ""},
 		{"a wall for a moment", frontier.History{Failures: 2, LastStatus: 302, LastError: page + "loop:redirect"}, "", ""},
 		{"a page that may be gone", frontier.History{Gone: 3, LastStatus: 404}, "", ""},
 		{"an unreachable host has its own alarm", frontier.History{Failures: 9, LastStatus: -2, LastError: "refused"}, "", ""},
 		{"a page", frontier.History{LastStatus: 200}, "", ""},
+		{"the shell of an application", frontier.History{LastStatus: 200, Versions: 1, Shell: true}, "made by scripts", "render.pages"},
+		{"a shell that failed once", frontier.History{LastStatus: 500, Failures: 1, Versions: 1, Shell: true}, "", ""},
 	} {
 		r := frontier.Record{URI: uri.FromCanonical("http://a.example/"), History: c.history}
-		got, ok := seedTrouble(r, 4)
-		if ok != (c.what != "") || ok && (got.Kind != alarm.Seed || got.About != "http://a.example/") ||
-			!strings.Contains(got.Text, c.what) || !strings.Contains(got.Text, c.fix) {
-			t.Errorf("%s: %t, %+v", c.name, ok, got)
+		f, ok := seedFaultOf(r, 3, 4, false)
+		got := f.text(r)
+		if ok != (c.what != "") || ok && !strings.Contains(got, "the seed http://a.example/ ") || !strings.Contains(got, c.what) || !strings.Contains(got, c.fix) {
+			t.Errorf("%s: %t, %s", c.name, ok, got)
+		}
+		if _, ok := seedFaultOf(r, 3, 4, true); ok && c.history.Shell {
+			t.Errorf("%s: a trouble although a browser renders it", c.name)
+		}
+		r.FirstSeen = time.Unix(0, 0)
+		for after, want := range map[time.Duration]int{time.Hour: 3, 13 * time.Hour: 1} {
+			if failures, _ := patience(r, 4, r.FirstSeen.Add(after)); r.Versions == 0 && failures != want {
+				t.Errorf("%s: a trouble after %d failures within %s, want %d", c.name, failures, after, want)
+			}
 		}
 	}
 }

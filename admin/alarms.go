@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -118,6 +119,9 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 	if l := w.o.Config(); len(l.Faults) > 0 {
 		add(alarm.Config, "", "the configuration on disk has %s; the last good one stays in force; arcrawl check lists the "+
 			"faults", human.Count(len(l.Faults), "fault"))
+	}
+	if err := w.audit.Check(); err != nil {
+		add(alarm.Audit, "", "orders are not recorded: %v; give the file to the user of the daemon", err)
 	}
 	if !stand.Uplink {
 		for _, h := range w.o.Frontier.HostsDown(now, minFailures) {
@@ -232,10 +236,11 @@ func (w *Window) seedLives() (lives map[string]alarm.Life, closed []alarm.Troubl
 			continue
 		}
 		lives[seed.URI.String()] = alarm.Life{Changes: int64(r.Versions - 1), First: r.FirstSeen, Last: r.LastChange}
-		about := config.About{URI: seed.URI, Now: w.o.Now()}
-		s := c.For(about)
-		if t, yes := seedTrouble(r, config.Own[misfortune.Options](&s).GoneAfter); yes {
-			closed = append(closed, t)
+		s := c.For(config.About{URI: seed.URI, Now: w.o.Now()})
+		gone := config.Own[misfortune.Options](&s).GoneAfter
+		f, yes := w.seedFault(r, func(r frontier.Record) (int, int) { return patience(r, gone, w.o.Now()) })
+		if yes {
+			closed = append(closed, alarm.Trouble{Kind: alarm.Seed, About: r.URI.String(), Text: f.text(r)})
 		}
 	}
 	return lives, closed

@@ -81,7 +81,7 @@ const maxWarned = 10_000
 // waiting. It logs each URI once, so that a wrong name or a closed network is seen when a crawl starts. The caller
 // holds w.mu.
 func (w *Window) logFirstFailure(r crawler.Report) {
-	forbidden := r.IsForbidden() && r.Visits == 0 && r.Hops == ""
+	forbidden := crawler.IsForbidden(r.Status) && r.Visits == 0 && r.Hops == ""
 	failed := r.Failed && r.Visits == 1 && (r.Hops == "" || r.URI.IsRobots())
 	if !forbidden && !failed || w.warned[r.URI.String()] || len(w.warned) >= maxWarned ||
 		!w.o.Config().Config.SeedHost(r.URI.Host()) {

@@ -17,11 +17,9 @@ import (
 func DayRow(day, host string, d evaluators.Captured) api.DayRow {
 	r := api.DayRow{
 		Day: day, Host: host, Requests: d.Requests, Seen: d.Seen, Versions: d.Versions(), Share: d.Share(),
-		Fewer: d.Fewer, More: d.More, Text: d.String(),
+		Fewer: d.Fewer, More: d.More, Blind: d.Blind, Unknown: d.Unknown(), Text: d.String(),
 	}
-	if low, high, ok := d.Range(); ok {
-		r.Low, r.High = low, high
-	}
+	r.Low, r.High = d.Range()
 	if d.Seen > 0 {
 		r.Each = float64(d.Requests) / float64(d.Seen)
 	}
@@ -46,6 +44,35 @@ func today(store *hosts.Daily, only Choice, now time.Time) (api.DayRow, error) {
 	return DayRow("", "", all), err
 }
 
+// CapturedIn returns what a row was made of.
+func CapturedIn(r api.DayRow) evaluators.Captured {
+	return evaluators.Captured{
+		Requests: r.Requests, Seen: r.Seen, Missed: max(r.Versions-float64(r.Seen), 0), Fewer: r.Fewer, More: r.More,
+		Blind: r.Blind,
+	}
+}
+
+// weeksOf returns the sums of the weeks of sorted days, from Monday. A week whose first days are kept no more is left
+// out.
+func weeksOf(days []api.DayRow) []api.DayRow {
+	weeks, sum := []api.DayRow{}, evaluators.Captured{}
+	for i, d := range days {
+		day, err := time.Parse(time.DateOnly, d.Day)
+		last, err2 := time.Parse(time.DateOnly, days[len(days)-1].Day)
+		monday := day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+		if err != nil || err2 != nil || !monday.After(last.AddDate(0, 0, -hosts.MaxDays)) {
+			continue
+		}
+		begin := monday.Format(time.DateOnly)
+		if n := len(weeks); n == 0 || weeks[n-1].Day != begin {
+			weeks, sum = append(weeks, api.DayRow{}), evaluators.Captured{}
+		}
+		sum = sum.Plus(CapturedIn(days[i]))
+		weeks[len(weeks)-1] = DayRow(begin, "", sum)
+	}
+	return weeks
+}
+
 // SortPace sorts hosts that are below their targets, most lost versions first.
 func SortPace(list []api.HostPace) {
 	slices.SortFunc(list, func(a, b api.HostPace) int {
@@ -59,9 +86,10 @@ const MaxDayHosts = 1000
 // MaxDayRows is the maximum number of rows in a report.
 const MaxDayRows = 10_000
 
-// SortDays sorts the days of a report, and its hosts, of which only the first are kept.
+// SortDays sorts the days of a report, adds them up by weeks, and sorts its hosts, of which only the first are kept.
 func SortDays(out *api.DayReport) {
 	slices.SortFunc(out.Days, func(a, b api.DayRow) int { return cmp.Compare(a.Day, b.Day) })
+	out.Weeks = weeksOf(out.Days)
 	slices.SortFunc(out.Hosts, func(a, b api.DayRow) int {
 		return cmp.Or(cmp.Compare(b.Versions-float64(b.Seen), a.Versions-float64(a.Seen)), cmp.Compare(a.Host, b.Host))
 	})

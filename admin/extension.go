@@ -97,6 +97,7 @@ type Entry struct {
 	Page   string // its name in the address
 	Title  string
 	Before string // the page whose entry it precedes
+	Needs  string // the role that sees it; "" = all
 }
 
 // Places in index.html where wings add something.
@@ -142,8 +143,11 @@ func (p Pages) in(index []byte) []byte {
 	script := `<script src="` + p.Script + `" type="module"></script>` + "\n"
 	text = strings.Replace(text, firstScript, script+firstScript, 1)
 	for _, e := range p.Menu {
-		name := html.EscapeString(e.Page)
-		entry := `<a href="#/` + name + `" data-page="` + name + `">` + html.EscapeString(e.Title) + "</a>\n    "
+		name, needs := html.EscapeString(e.Page), ""
+		if e.Needs != "" {
+			needs = ` data-needs="` + html.EscapeString(e.Needs) + `"`
+		}
+		entry := `<a href="#/` + name + `" data-page="` + name + `"` + needs + `>` + html.EscapeString(e.Title) + "</a>\n    "
 		next := `<a href="#/` + e.Before + `" `
 		text = strings.Replace(text, next, entry+next, 1)
 	}

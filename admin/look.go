@@ -27,8 +27,8 @@ func (w *Window) uri(text string) (api.URI, error) {
 
 func uriOf(r frontier.Record, now time.Time) api.URI {
 	out := api.URI{
-		URI: r.URI.String(), Hops: string(r.Hops), Via: r.Via, Seed: r.Seed, FirstSeen: api.Moment(r.FirstSeen),
-		LastVisit:   api.Moment(r.LastVisit),
+		URI: r.URI.String(), Title: r.Title, Hops: string(r.Hops), Via: r.Via, Seed: r.Seed,
+		FirstSeen: api.Moment(r.FirstSeen), LastVisit: api.Moment(r.LastVisit),
 		LastCapture: api.Moment(r.LastCapture), LastChange: api.Moment(r.LastChange), Due: api.Moment(r.Due),
 		Overdue: late(r.Due, now), Visits: r.Visits, Versions: r.Versions, Failures: r.Failures, LastStatus: r.LastStatus,
 		LastError: r.LastError,

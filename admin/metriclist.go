@@ -111,7 +111,9 @@ func newVisitSeconds() prometheus.Histogram {
 }
 
 func metricList() []metric {
-	return slices.Concat(outcomeCounters(), counterMetrics(), labelMetrics(), stateGauges(), systemGauges())
+	return slices.Concat(
+		outcomeCounters(), counterMetrics(), labelMetrics(), stateGauges(), systemGauges(), fixityGauges(),
+	)
 }
 
 // outcomeCounters returns the counters that have a label.
@@ -402,4 +404,20 @@ func countAlarms(raised []api.Alarm) []int64 {
 		}
 	}
 	return out
+}
+
+// fixityGauges returns the metrics of the checks of finished WARC files.
+func fixityGauges() []metric {
+	return []metric{
+		gauge("arcrawl_fixity_failed", "Finished WARC files that differed from the manifest at their last check (fixity.daily).",
+			func(s metricSnapshot) float64 { return float64(s.Archive.Fixity.Failed) }),
+		gauge("arcrawl_fixity_oldest_seconds",
+			"Time of the last check of the WARC file whose last check is oldest, in seconds since 1970; 0 if none is checked.",
+			func(s metricSnapshot) float64 {
+				if at := s.Archive.Fixity.Oldest; at != nil {
+					return float64(at.Unix())
+				}
+				return 0
+			}),
+	}
 }

@@ -56,6 +56,9 @@ func (w *Window) ServeRoute(r Route, from *http.Request) (any, error) {
 		body, _ = json.Marshal(answer)
 		recorded = nil
 	}
+	if a, ok := answer.(interface{ Recorded() any }); ok {
+		recorded = a.Recorded()
+	}
 	w.recordOrder(caller, strings.TrimPrefix(r.Path, api.Base+"/"), body, recorded, err)
 	return answer, err
 }
@@ -139,13 +142,6 @@ func (w *Window) recordConfig(now time.Time) {
 // auditRoutes returns the request for the audit log.
 func auditRoutes() []Route {
 	return []Route{{
-		Method: "GET", Path: api.Base + "/users", Needs: access.Operate, Answer: api.Users{},
-		Doc: "Returns the names and roles of users and tokens, without their secrets.",
-		Serve: func(w *Window, _ *http.Request) (any, error) {
-			c := w.o.Config().Config.Admin
-			return usersOf(c.UserFile, c.TokenFile)
-		},
-	}, {
 		Method: "GET", Path: api.Base + "/audit", Doc: "Returns who changed what, newest first.", Answer: api.Audit{},
 		Params: []Param{
 			{"who", "string", "only entries of this user or token"},
@@ -173,21 +169,4 @@ func auditRoutes() []Route {
 			return api.Audit{Entries: entries}, nil
 		},
 	}}
-}
-
-// usersOf returns the users and tokens of two files, either of which may be missing.
-func usersOf(userFile, tokenFile string) (api.Users, error) {
-	out := api.Users{File: userFile, Users: []api.UserName{}, Tokens: []api.TokenName{}}
-	users, err := access.Users(userFile)
-	if err != nil {
-		return out, err
-	}
-	for _, u := range users {
-		out.Users = append(out.Users, api.UserName{Name: u.Name, Role: u.Role.String(), Password: u.HasPassword()})
-	}
-	tokens, err := access.List(tokenFile)
-	for _, t := range tokens {
-		out.Tokens = append(out.Tokens, api.TokenName{Name: t.Name, Role: t.Role.String()})
-	}
-	return out, err
 }

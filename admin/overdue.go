@@ -348,7 +348,10 @@ func (r *surveyor) predictEnd(b *api.Backlog, l *backlogLoad) {
 	if spare := capacity - l.demand; spare > capacity*minSpare {
 		rest := max(0, view.Rest.Sub(r.o.Now()))
 		in := api.Seconds(rest + time.Duration(float64(l.due)/spare*float64(time.Second)))
-		b.GoneIn, b.Ends = &in, "in "+human.About(time.Duration(in))
+		b.GoneIn, b.Ends = &in, "in less than 1s"
+		if time.Duration(in) >= time.Second {
+			b.Ends = "in " + human.About(time.Duration(in))
+		}
 		return
 	}
 	// The delay that leaves the minimum spare capacity.

@@ -42,14 +42,16 @@ func TestOverdueShowsWhenABacklogClears(t *testing.T) {
 		w.visited("swamped.example", 30*time.Second) // 120 visits an hour are possible, 200 are needed
 		w.known("slow.example", 100, 10*time.Hour, 2*time.Hour)
 		w.visited("slow.example", time.Minute) // 60 visits an hour are possible, 10 are needed
+		w.known("quick.example", 1, time.Hour, time.Minute)
+		w.visited("quick.example", 300*time.Millisecond)
 		w.known("fine.example", 100, 10*time.Hour, -time.Hour)
 		w.known("held.example", 10, time.Hour, 48*time.Hour)
 		_, _, err := w.Parts.Frontier.SteerHosts(time.Now(), "held.example", frontier.HostAction{Verb: frontier.Pause})
 		w.Must(err)
 
 		o := get[api.Overdue](w, "/api/v1/overdue")
-		if o.All.URIs != 411 || o.All.Due != 311 { // including the seed
-			w.Errorf("%d of %d are due; want 311 of 411", o.All.Due, o.All.URIs)
+		if o.All.URIs != 412 || o.All.Due != 312 { // including the seed
+			w.Errorf("%d of %d are due; want 312 of 412", o.All.Due, o.All.URIs)
 		}
 		rows := map[string]api.Backlog{}
 		for _, b := range o.Rows {
@@ -63,6 +65,7 @@ func TestOverdueShowsWhenABacklogClears(t *testing.T) {
 		}{
 			{"swamped.example", 200, 30 * time.Minute, "never: needs a delay of 18s, or 82 fewer URIs"},
 			{"slow.example", 100, 2 * time.Hour, "in 2h"},
+			{"quick.example", 1, time.Minute, "in less than 1s"},
 			{"fine.example", 0, 0, "nothing is due"},
 			{"held.example", 10, 48 * time.Hour, "never: the host is held; arcrawl release held.example"},
 		} {
@@ -84,7 +87,7 @@ func TestOverdueShowsWhenABacklogClears(t *testing.T) {
 			w.Errorf("fine.example can have %.1f visits an hour, observed: %t; want 600, computed from 1 s per exchange and 5 s of rest", f.Capacity, f.Observed)
 		}
 		types := get[api.Overdue](w, "/api/v1/overdue?by=mime")
-		if len(types.Rows) != 2 || types.Rows[0].Name != "text/html" || types.Rows[0].URIs != 410 || types.Rows[0].Ends != "" {
+		if len(types.Rows) != 2 || types.Rows[0].Name != "text/html" || types.Rows[0].URIs != 411 || types.Rows[0].Ends != "" {
 			w.Errorf("the backlog by type is %+v", types.Rows)
 		}
 		waits := get[api.Overdue](w, "/api/v1/overdue?by=wait&host=slow.example")

@@ -211,9 +211,6 @@ func (p paces) add(r crawler.Report) {
 	p[host] = max(took, 1)
 }
 
-// guessedExchange is the assumed duration of an exchange with a host without measurement.
-const guessedExchange = time.Second
-
 // observe measures the pace of a host from a visit.
 func (r *surveyor) observe(v crawler.Report) {
 	r.pacing.Lock()
@@ -229,7 +226,5 @@ func (r *surveyor) delayOf(h uri.Host) (d time.Duration, observed bool) {
 	if observed {
 		return d, true
 	}
-	p := r.o.Config().ForHost(h, r.o.Now()).Politeness
-	rest := min(time.Duration(p.DelayFactor*float64(guessedExchange)), p.MaxDelay)
-	return guessedExchange + max(rest, p.MinDelay), false
+	return r.o.Config().ForHost(h, r.o.Now()).Politeness.Cycle(), false
 }

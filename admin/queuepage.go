@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -161,7 +162,7 @@ func byQueueSort(sort string, a, b api.Waiting) int {
 
 func waitingOf(r frontier.Record) api.Waiting {
 	return api.Waiting{
-		URI: r.URI.String(), Due: r.Due, Wait: api.Seconds(r.Wait), Visits: r.Visits, Versions: r.Versions,
-		LastStatus: r.LastStatus,
+		URI: r.URI.String(), Title: r.Title, Due: r.Due, Wait: api.Seconds(r.Wait), Visits: r.Visits, Versions: r.Versions,
+		LastStatus: r.LastStatus, Out: crawler.KeptOut(r),
 	}
 }

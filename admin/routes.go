@@ -43,6 +43,7 @@ func Routes() []Route {
 		orderRoutes(),
 		reloadRoutes(),
 		auditRoutes(),
+		userRoutes(),
 		alarmRoutes(),
 		trapRoutes(),
 	)

@@ -236,20 +236,23 @@ func (p seriesPoint) values() []seriesValue {
 	}
 }
 
-// FullIn predicts when the space will be used up, from its change over the known minutes. It returns nil if it cannot.
+// FullIn predicts when the space will be used up, from the known minutes of about a day: what the crawl wrote, or the
+// change of the space if that is less. It returns nil if it cannot. Another program may fill the disk for some hours
+// and then end.
 func (s *timeSeries) FullIn(d api.Disk) *api.Seconds {
 	var first, last *seriesPoint
-	known := 0
+	written := int64(0)
 	for i := range s.minutes { // no copies: this is asked several times a minute
-		if p := &s.minutes[i]; p.Gauges.DiskFree >= 0 {
+		p := &s.minutes[i]
+		written += p.Counts.Written
+		if p.Gauges.DiskFree >= 0 {
 			first, last = cmp.Or(first, p), p
-			known++
 		}
 	}
-	if known < 10 || d.Free < 0 {
+	if d.Free < 0 || first == nil || last.Start.Sub(first.Start) < minProjected {
 		return nil
 	}
-	used := first.Gauges.DiskFree - last.Gauges.DiskFree
+	used := min(first.Gauges.DiskFree-last.Gauges.DiskFree, written+max(last.Gauges.Store-first.Gauges.Store, 0))
 	if used <= 0 {
 		return nil
 	}
@@ -258,6 +261,9 @@ func (s *timeSeries) FullIn(d api.Disk) *api.Seconds {
 	in := api.Seconds(left)
 	return &in
 }
+
+// minProjected is the time of which the use of the disk must be known: nearly all that is kept in minutes.
+const minProjected = 23 * time.Hour
 
 // Within returns the points of the last part of the time up to now: minutes if it is at most a day, or else hours.
 func (s *timeSeries) Within(long time.Duration, now time.Time) (step time.Duration, points []seriesPoint) {

@@ -87,21 +87,35 @@ func TestAMinuteWithARestartIsJoined(t *testing.T) {
 	}
 }
 
-// TestTheDiskIsProjected writes 1 MB to a disk each minute.
+// TestTheDiskIsProjected writes 1 MB to a disk each minute for a day.
 func TestTheDiskIsProjected(t *testing.T) {
 	t.Parallel()
-	s := &timeSeries{}
-	free := int64(1 << 30)
-	for i := range 60 {
-		p := seriesPoint{Start: noon.Add(time.Duration(i) * time.Minute), Gauges: gauges{DiskFree: free}}
-		free -= 1 << 20
-		s.Put(p)
-	}
-	in := s.FullIn(api.Disk{Free: 600 << 20, MinFree: 500 << 20})
-	if in == nil || time.Duration(*in).Round(time.Second) != 100*time.Minute {
-		t.Errorf("full in %v; want 100 minutes for 100 MB", in)
-	}
-	if in := (&timeSeries{minutes: s.minutes[:5]}).FullIn(api.Disk{Free: 600 << 20}); in != nil {
-		t.Errorf("full in %v after five minutes; want no estimate yet", in)
+	for _, c := range []struct {
+		name            string
+		minutes         int
+		written, others int64 // bytes in a minute
+		want            time.Duration
+	}{
+		{"by the crawl", 24 * 60, 1 << 20, 0, 100 * time.Minute},
+		{"by the crawl, of ten hours", 600, 1 << 20, 0, 0},
+		{"by another program", 24 * 60, 0, 1 << 20, 0},
+		{"more by another program", 24 * 60, 1 << 20, 9 << 20, 100 * time.Minute},
+		{"of which half is freed", 24 * 60, 2 << 20, -1 << 20, 100 * time.Minute},
+	} {
+		s := &timeSeries{}
+		free := int64(1 << 40)
+		for i := range c.minutes {
+			p := seriesPoint{Start: noon.Add(time.Duration(i) * time.Minute), Gauges: gauges{DiskFree: free}}
+			p.Counts.Written = c.written
+			free -= c.written + c.others
+			s.Put(p)
+		}
+		got := time.Duration(0)
+		if in := s.FullIn(api.Disk{Free: 600 << 20, MinFree: 500 << 20}); in != nil {
+			got = time.Duration(*in).Round(time.Minute)
+		}
+		if got != c.want {
+			t.Errorf("%s: full in %v; want %v for 100 MB", c.name, got, c.want)
+		}
 	}
 }

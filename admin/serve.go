@@ -44,6 +44,7 @@ func (w *Window) Handler(o access.Options) http.Handler {
 		w.answer(to, http.StatusNotFound, api.Problem{Error: text})
 	})
 	o.Frames, o.Report = w.frames, w.recordSignIn
+	o.Crawl = func() string { return w.o.Config().Config.Instance() }
 	h := http.Handler(mux)
 	for _, added := range w.o.Extensions {
 		if added.Wrap != nil {

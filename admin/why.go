@@ -56,7 +56,16 @@ func (w *Window) why(text string) (api.Why, error) {
 	) // the answer says it already
 	out.Settings = w.settingsOf(r, now)
 	w.predictVisit(&out, r, view, now)
+	if out.At != nil && view.Failures == 0 && isGate(verdict.Rule) {
+		out.Next = "not visited, because it is " + verdict.Out + "; asked again on " + clock(later(r.Due, now))
+		out.At = nil
+	}
 	return out, nil
+}
+
+// isGate reports whether a rule that rejects a known URI keeps it from being visited.
+func isGate(rule string) bool {
+	return rule == "robots.txt" || rule == "names" || rule == "port" || strings.HasPrefix(rule, "scope")
 }
 
 // noiseOf returns why a URI differs at each fetch without being new, as second looks found; empty if they did not.
@@ -147,7 +156,7 @@ func (w *Window) nextText(r frontier.Record, h frontier.HostView, out *api.Why, 
 		said = "next on its host"
 	}
 	if h.Failures > 0 {
-		said += fmt.Sprintf("; the host was unreachable at the last %s%s", human.Count(h.Failures, "visit"),
+		said += fmt.Sprintf("; the host was unreachable at the %s%s", human.Last(h.Failures, "visit"),
 			because(h.Reason))
 	}
 	if out.State == "due" && out.Ahead >= crowd {

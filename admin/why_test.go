@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // TestWhyReturnsTheNextVisit asks about one URI while it waits, is overdue or is held, and while its host rests.
@@ -35,7 +36,7 @@ func TestWhyReturnsTheNextVisit(t *testing.T) {
 			w.Errorf("%d visits, reason %q; want 2, and the evaluator's reason", y.URI.Visits, y.Why)
 		}
 		if !slices.ContainsFunc(y.Settings, func(s api.Setting) bool {
-			return strings.HasSuffix(s.Key, ".max") && s.Value == `"1h"` && strings.HasSuffix(s.Origin, ":8")
+			return strings.HasSuffix(s.Key, ".max") && s.Value == `"1h"` && strings.HasSuffix(s.Origin, ":9")
 		}) {
 			w.Errorf("settings %v; want the maximum wait with the line that sets it", y.Settings)
 		}
@@ -71,6 +72,21 @@ func TestWhyReturnsTheNextVisit(t *testing.T) {
 		w.Crawler.Resume()
 		post[api.Ordered](w, "/api/v1/frontier/steer", api.Order{Verb: "hold", Select: api.Select{URIs: []string{page}}})
 		asks("while it is held", "held", "not visited: held by an operator")
+		const closed = "http://news.example/private/x"
+		_, err := w.Parts.Frontier.Add(time.Now(), frontier.Candidate{URI: uri.FromCanonical(closed)})
+		w.Must(err)
+		if y := get[api.Why](w, "/api/v1/why?uri="+closed); y.At != nil || !strings.Contains(y.Next, "not visited, because") ||
+			!strings.Contains(y.Next, "robots.txt") || !strings.Contains(y.Next, "asked again on 20") {
+			w.Errorf("of a forbidden URI: %q at %v", y.Next, y.At)
+		}
+		w.Run(3 * time.Hour)
+		out := map[string]string{}
+		for _, r := range get[api.Queue](w, "/api/v1/hosts/news.example/queue").URIs {
+			out[r.URI] = r.Out
+		}
+		if out[closed] != "robots.txt forbids it" || out[page] != "" {
+			w.Errorf("the queue says of what is kept out: %v", out)
+		}
 	})
 }
 

@@ -17,6 +17,7 @@ func WhyNot(uri string, reasons []scope.Reason) api.WhyNot {
 	for _, r := range reasons {
 		out.Rules = append(out.Rules, api.Rule{Opinion: r.Opinion.String(), Rule: r.Rule, Why: r.Why, Where: r.Where})
 		if r.Opinion == scope.Rejects {
+			out.Rule = r.Rule
 			out.Out = fmt.Sprintf("kept out by %s: %s", r.Rule, r.Why)
 		}
 	}

@@ -52,12 +52,15 @@ code 65; the rest is imported.
 With --remove, packages that are no longer in a manifest are removed from the index: no new record refers to them. They are listed by
 'arcrawl dedup status' until 'arcrawl dedup remove --purge'.
 
+Indexes and logs are imported only with --plain. They do not say whether bodies are in chunks or have a content coding, and a
+revisit with another framing is not shown rightly by replay tools. By default Heritrix asks for neither.
+
 New WARC files will depend on the imported ones: keep them. With certainty = "compare" their records are read from the folder of the
 archive; payloads that are not there are stored again.
 
 ` + needsStore,
 		Example: `  arcrawl dedup import -c /etc/arcrawl/arcrawl.toml /archive/2024/
-  arcrawl dedup import old.cdxj heritrix/crawl.log
+  arcrawl dedup import --plain old.cdxj heritrix/crawl.log
   arcrawl dedup import --remove collection.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,6 +77,7 @@ archive; payloads that are not there are stored again.
 	cli.ConfigFlag(cmd, &path)
 	f.StringVar(&o.As, "as", "", "read the files as: "+strings.Join(importFormats(), ", ")+" (default: detect)")
 	f.StringVar(&o.Crawl, "crawl", "", "store this crawl id with the files")
+	f.BoolVar(&o.Plain, "plain", false, "import indexes and logs: their bodies are in no chunks and have no content coding")
 	f.BoolVar(&o.Remove, "remove", false, "remove packages that are no longer in the manifests")
 	cli.JSONFlag(cmd, &asJSON)
 	return cmd
@@ -331,6 +335,9 @@ func printLost(out io.Writer, o api.LostFiles, l loseResult) (err error) {
 		text += "; the daemon makes their URIs due, and logs how many"
 	default:
 		text += fmt.Sprintf("; %s due at the pace of their hosts", human.Count(l.Due, "URI"))
+		if l.Later > 0 {
+			text += fmt.Sprintf("; the daemon makes %d more due", l.Later)
+		}
 	}
 	_, err = fmt.Fprintln(out, text)
 	return err

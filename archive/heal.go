@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"maps"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -33,7 +33,7 @@ type healer struct {
 func openHealer(d *daemon.Daemon) healer {
 	h := healer{d, make(chan struct{}, 1)}
 	d.Background(h.heal)
-	if slices.ContainsFunc(d.Parts().Dedup.Losses(), func(l dedup.Loss) bool { return l.Pending }) {
+	if len(pendingLosses(d.Parts().Dedup)) > 0 {
 		h.ask()
 	}
 	return h
@@ -50,16 +50,21 @@ func (h healer) ask() {
 // heal makes the URIs of new losses due, until ctx ends.
 func (h healer) heal(ctx context.Context) {
 	log := h.Log()
-	for {
+	work := newHealing(h.Parts().Frontier, h.Parts().Dedup, h.Live().Current, h.Crawler().Cycle, h.Now)
+	pause := func() error { h.Crawler().Wake(); return cli.Wait(ctx, healPause) }
+	var again <-chan time.Time
+	for ahead := healAhead; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.asked:
+			h.list(lineLoss, pendingLosses(h.Parts().Dedup))
+			h.logImpact(ctx)
+		case <-again:
 		}
-		began := time.Now()
-		h.logImpact(ctx)
-		due, err := makeDue(ctx, h.Parts().Frontier, h.Parts().Dedup, h.Live().Current(), h.Now,
-			func() error { h.Crawler().Wake(); return cli.Wait(ctx, healPause) })
+		again = nil
+		began, pending := time.Now(), pendingLosses(h.Parts().Dedup)
+		due, later, err := work.makeDue(ctx, ahead, pause)
 		switch {
 		case errors.Is(err, context.Canceled):
 			return
@@ -67,9 +72,26 @@ func (h healer) heal(ctx context.Context) {
 			log.Error().Err(err).Msg("could not make the URIs of lost WARC files due; trying again at the next start")
 		default:
 			h.Crawler().Wake()
-			log.Info().Int64("uris", due).Dur("took", time.Since(began)).
+			log.Info().Int64("uris", due).Int64("later", later).Dur("took", time.Since(began)).
 				Msg("URIs whose payloads were in lost WARC files are due again, at the pace of their hosts")
 		}
+		if later == 0 {
+			if err == nil {
+				h.list(lineRecovery, pending)
+			}
+			ahead = healAhead
+			continue
+		}
+		again, ahead = time.After(ahead), 2*ahead
+	}
+}
+
+// list adds losses to the list of the archive.
+func (h healer) list(event string, losses []dedup.Loss) {
+	dir := h.Live().Current().Storage.WARC
+	if err := addLosses(dir, event, "arcrawl/"+h.Version(), losses, h.Now()); err != nil {
+		log := h.Log()
+		log.Error().Err(err).Msg("the list of losses lacks an event; correct the folder")
 	}
 }
 
@@ -77,9 +99,13 @@ func (h healer) heal(ctx context.Context) {
 func (h healer) logImpact(ctx context.Context) {
 	log := h.Log()
 	var files []string
+	cut := 0
 	for _, l := range h.Parts().Dedup.Losses() {
-		if l.Pending && l.From == 0 {
+		switch {
+		case l.Pending && l.From == 0:
 			files = append(files, l.File)
+		case l.Pending:
+			cut++
 		}
 	}
 	if len(files) == 0 {
@@ -98,8 +124,9 @@ func (h healer) logImpact(ctx context.Context) {
 	}
 	all := depend.Sum(losses)
 	log.Error().Int("captures", all.Captures).Int("revisits_elsewhere", all.Revisits).Int("payload_left", all.Saved).
-		Int("hosts", len(losses)).
-		Msg("captures of lost WARC files can no longer be replayed; arcrawl deps --lost --list names them")
+		Int("hosts", len(losses)).Int("files_not_indexed", x.Left()).Int("files_cut", cut).
+		Msg("captures of lost WARC files can no longer be replayed; not counted are the ends that files_cut have lost, and " +
+			"revisits in files that the dependency index does not cover yet; arcrawl deps --lost --list names all")
 }
 
 const (
@@ -109,6 +136,11 @@ const (
 	minHealPace = 100 * time.Millisecond
 	// healShare is which part of a host's requests, at most, archive lost payloads again: one in two.
 	healShare = 2
+	// healAhead is how far ahead URIs are made due at first; each time twice as far. What is due later follows then, at
+	// the pace that the host has by then.
+	healAhead = time.Hour
+	// maxHealHosts is the maximum number of hosts whose last due time is remembered, of some 100 bytes each.
+	maxHealHosts = 100_000
 )
 
 // healStore is the part of [frontier.Frontier] that healing needs.
@@ -118,44 +150,52 @@ type healStore interface {
 	) (frontier.Steered, frontier.Cursor, error)
 }
 
-// makeDue makes every URI due whose payload is lost, at the pace of its host, and returns their number. pause is called
-// between two steps and ends the work with its error. If it is interrupted, it can be repeated. The losses stay pending
-// until it has finished.
-func makeDue(
-	ctx context.Context, s healStore, index *dedup.Index, c *config.Config, now func() time.Time, pause func() error,
-) (due int64, err error) {
-	losses := index.Losses()
+// healing makes every URI due whose payload is lost, at the pace of its host.
+type healing struct {
+	store  healStore
+	index  *dedup.Index
+	config func() *config.Config
+	cycle  func(uri.Host, config.Politeness) time.Duration // returns the time between two requests to a host
+	now    func() time.Time
+
+	taken map[string]time.Time // until when URIs of a host or group are due
+}
+
+func newHealing(
+	s healStore, index *dedup.Index, c func() *config.Config,
+	cycle func(uri.Host, config.Politeness) time.Duration, now func() time.Time,
+) *healing {
+	return &healing{s, index, c, cycle, now, map[string]time.Time{}}
+}
+
+// makeDue makes the URIs due that are to be visited until ahead from now. It returns their number, and how many are
+// left. pause is called between two steps and ends the work with its error. If it is interrupted, it can be repeated.
+// The losses stay pending until no URI is left.
+func (h *healing) makeDue(ctx context.Context, ahead time.Duration, pause func() error) (due, later int64, err error) {
+	losses, began := h.index.Losses(), h.now()
+	maps.DeleteFunc(h.taken, func(_ string, last time.Time) bool { return last.Before(began) })
 	for round := 1; ; round++ {
-		done, err := makeDueOnce(ctx, s, index, c, now, pause)
+		done, err := h.makeDueOnce(ctx, began.Add(ahead), pause)
 		due += done.Changed
 		if err != nil {
-			return due, fmt.Errorf("make URIs due whose payloads are in lost files: %w", err)
+			return due, 0, fmt.Errorf("make URIs due whose payloads are in lost files: %w", err)
+		}
+		if later = done.Matched - done.Changed - done.InProgress; later > 0 {
+			return due, later, nil
 		}
 		if done.InProgress == 0 || round == healRounds {
-			return due, index.Healed(losses)
+			return due, 0, h.index.Healed(losses)
 		}
 	}
 }
 
 // makeDueOnce goes through the store once.
-func makeDueOnce(
-	ctx context.Context, s healStore, index *dedup.Index, c *config.Config, now func() time.Time, pause func() error,
+func (h *healing) makeDueOnce(
+	ctx context.Context, end time.Time, pause func() error,
 ) (all frontier.Steered, err error) {
-	var host uri.Host
-	var next time.Time
-	var pace time.Duration
 	for from := frontier.Cursor(""); ; {
-		at := now()
-		due := func(h uri.Host) time.Time {
-			if h != host {
-				host, next = h, at
-				p := c.ForHost(h, at).Politeness
-				pace = max(healShare*max(p.MinDelay, p.MaxDelay), minHealPace)
-			}
-			next = next.Add(pace)
-			return next
-		}
-		part, following, err := s.Recapture(at, from, index.Lost, due)
+		at := h.now()
+		part, following, err := h.store.Recapture(at, from, h.index.Lost, h.spread(at, end))
 		all = all.Plus(part)
 		if err == nil {
 			err = ctx.Err()
@@ -169,11 +209,43 @@ func makeDueOnce(
 	}
 }
 
+// spread returns a function that returns a due time for each of the following URIs, which come host by host: one after
+// now for every second request to the host; zero if it would be after end.
+func (h *healing) spread(now, end time.Time) func(uri.Host) time.Time {
+	var host uri.Host
+	var key string
+	var last time.Time
+	var pace time.Duration
+	return func(of uri.Host) time.Time {
+		if of != host {
+			p := h.config().ForHost(of, now).Politeness
+			host, key = of, string(of)
+			if p.Group != "" {
+				key = "group " + p.Group
+			}
+			pace = max(healShare*h.cycle(of, p), minHealPace)
+			if last = h.taken[key]; last.Before(now) {
+				last = now
+			}
+		}
+		next := last.Add(pace)
+		if next.After(end) {
+			return time.Time{}
+		}
+		last = next
+		if _, known := h.taken[key]; known || len(h.taken) < maxHealHosts {
+			h.taken[key] = last
+		}
+		return last
+	}
+}
+
 // loseResult is the result of lose.
 type loseResult struct {
 	api.LostAnswer
 	Running bool  // a running daemon makes the URIs due
-	Due     int64 // URIs that are due now, in the store of a stopped daemon
+	Due     int64 // URIs that were made due, in the store of a stopped daemon
+	Later   int64 // URIs that the daemon makes due when it runs
 }
 
 // lose records that WARC files are lost, moved or found. A running daemon then makes the URIs of lost files due in the
@@ -197,7 +269,18 @@ func lose(ctx context.Context, path string, o api.LostFiles, now func() time.Tim
 		return l, err
 	}
 	if l.Changed, err = index.Declare(c.Storage.WARC, o.Files, o.Are); err == nil && l.Changed > 0 {
-		l.Due, err = makeDue(ctx, s, index, c, now, ctx.Err)
+		cycle := func(_ uri.Host, p config.Politeness) time.Duration {
+			return p.Cycle() / time.Duration(max(p.Valence, 1))
+		}
+		work := newHealing(s, index, func() *config.Config { return c }, cycle, now)
+		pending, agent := pendingLosses(index), "arcrawl/"+cli.Version()
+		err = addLosses(c.Storage.WARC, lineLoss, agent, pending, now())
+		if err == nil {
+			l.Due, l.Later, err = work.makeDue(ctx, healAhead, ctx.Err)
+		}
+		if err == nil && l.Later == 0 {
+			err = addLosses(c.Storage.WARC, lineRecovery, agent, pending, now())
+		}
 	}
 	l.Losses = api.LossesOf(index.Losses())
 	if len(o.Files) > 0 {

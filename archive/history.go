@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/captures"
+	"github.com/arcrawl/arcrawl/archive/changes"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
@@ -259,10 +261,12 @@ func newDiff() *cobra.Command {
 	var d comparing
 	var scrub []string
 	cmd := &cobra.Command{
-		Use:   "diff URI@DATE [URI]@DATE",
+		Use:   "diff URI[@DATE] [[URI]@DATE]",
 		Short: "Compare two archived versions of a text",
 		Long: `diff compares the payloads of two captures line by line and prints the differences in the unified format. It removes content
 codings and converts character sets to UTF-8. Equal texts print nothing. If the second argument is only @DATE, the URI is the same.
+Without the second argument it compares the version with the one before: of a URI alone the two newest. Of HTML pages, standard error
+says what a reader sees that changed: headline, text, links, pictures, what is around the article, or nothing.
 
 With --host-rules both texts are scrubbed first by the rules of the URI's host, even if scrubbing is off in the configuration. The output
 is what would still count as a change.
@@ -270,10 +274,11 @@ is what would still count as a change.
 ` + howNamed + `
 
 ` + HowFound,
-		Example: `  arcrawl diff --warcs warc/ https://www.example.org/@2026-11-20 @2026-11-21
+		Example: `  arcrawl diff -c arcrawl.toml https://www.example.org/
+  arcrawl diff --warcs warc/ https://www.example.org/@2026-11-20 @2026-11-21
   arcrawl diff -c arcrawl.toml --host-rules https://www.example.org/@2026-11-21T09 @2026-11-21T10
   arcrawl diff --scrub '<span class="clock">.*?</span>' https://www.example.org/@2026-11-20 @2026-11-21`,
-		Args: cobra.ExactArgs(2),
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, s := range scrub {
 				rule, err := regexp.Compile(s)
@@ -282,11 +287,13 @@ is what would still count as a change.
 				}
 				d.scrub = append(d.scrub, rule)
 			}
-			versions := [2]captures.Version{versionOf(args[0])}
-			if strings.HasPrefix(args[1], "@") {
-				args[1] = versions[0].URI + args[1]
+			versions := []captures.Version{versionOf(args[0])}
+			if len(args) > 1 {
+				if strings.HasPrefix(args[1], "@") {
+					args[1] = versions[0].URI + args[1]
+				}
+				versions = append(versions, versionOf(args[1]))
 			}
-			versions[1] = versionOf(args[1])
 			return d.at.LookIn(cmd, false, func(l *captures.Library, _ *Damages) error { return d.run(cmd, l, versions) })
 		},
 	}
@@ -296,15 +303,25 @@ is what would still count as a change.
 	return cmd
 }
 
-func (d comparing) run(cmd *cobra.Command, l *captures.Library, versions [2]captures.Version) error {
+func (d comparing) run(cmd *cobra.Command, l *captures.Library, versions []captures.Version) error {
 	var labels, texts [2]string
-	var found [2]captures.Capture
-	for i, v := range versions {
+	var found []captures.Capture
+	for _, v := range versions {
 		c, err := choose(l, v, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
-		found[i], labels[i] = c, c.URL+"@"+c.Date.Format(captures.ShownDate)
+		found = append(found, c)
+	}
+	if len(found) == 1 {
+		before, err := versionBefore(l, found[0])
+		if err != nil {
+			return err
+		}
+		found = []captures.Capture{before, found[0]}
+	}
+	for i, c := range found {
+		labels[i] = c.URL + "@" + c.Date.Format(captures.ShownDate)
 	}
 	if a, b := found[0], found[1]; a.Filename == b.Filename && a.Offset == b.Offset {
 		_, err := fmt.Fprintf(cmd.ErrOrStderr(), "both arguments name the same capture, %s; arcrawl history lists the dates of others\n", labels[0])
@@ -317,7 +334,42 @@ func (d comparing) run(cmd *cobra.Command, l *captures.Library, versions [2]capt
 		}
 	}
 	_, err := io.WriteString(cmd.OutOrStdout(), udiff.Unified(labels[0], labels[1], texts[0], texts[1]))
+	if err != nil || texts[0] == texts[1] {
+		return err
+	}
+	return seen(cmd, l, found[0], found[1])
+}
+
+// seen says what a reader sees that changed between two versions of an HTML page.
+func seen(cmd *cobra.Command, l *captures.Library, before, after captures.Capture) error {
+	var pages [2]*changes.Page
+	for i, c := range []captures.Capture{before, after} {
+		content, contentType, err := captures.ReadContent(cmd.Context(), l, c.Entry)
+		if err != nil {
+			return err
+		}
+		if !digest.IsHTML(contentType) {
+			return nil
+		}
+		pages[i] = changes.Read(content, contentType, c.URL)
+	}
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "a reader sees: %s\n", changes.Compare(pages[0], pages[1]))
 	return err
+}
+
+// versionBefore returns the last capture before c that has another content and can be read.
+func versionBefore(l *captures.Library, c captures.Capture) (captures.Capture, error) {
+	all, err := l.History(c.URL)
+	if err != nil {
+		return c, err
+	}
+	for _, b := range slices.Backward(all) {
+		if b.Date.Before(c.Date) && b.Damage == nil && b.Digest != "" && b.Digest != c.Digest {
+			return b, nil
+		}
+	}
+	return c, fmt.Errorf("no version of %s before %s has another content; arcrawl history lists its captures",
+		c.URL, c.Date.Format(time.RFC3339))
 }
 
 // text returns the text of a capture, scrubbed as the flags say.

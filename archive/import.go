@@ -28,6 +28,7 @@ func importFormats() []string {
 type importOptions struct {
 	As       string           // one of Formats; empty = detect the format of each file
 	Crawl    string           // id of the crawl that made the files, unless a manifest has one
+	Plain    bool             // the records of indexes and logs are stored without chunks and content codings
 	Remove   bool             // remove files from the index that were imported from a manifest and are no longer in it
 	Now      func() time.Time // returns the present time
 	Progress *warc.Progress   // may be nil
@@ -119,6 +120,13 @@ func unreadable(file string, err error) warc.Finding {
 // reader returns the function that reads a file of the format of t.
 func (im *importing) reader(t importTask) (readFunc, error) {
 	progress := im.o.Progress
+	switch t.format {
+	case "cdxj", "cdx", "crawl.log":
+		if !im.o.Plain {
+			return nil, warc.FileFinding(t.file, warc.BadIndex, "an index or a log does not say which bodies are in chunks or have "+
+				"a content coding, so a revisit may not fit; import the WARC files, or use --plain if no body has")
+		}
+	}
 	switch t.format {
 	case "warc":
 		return readWARC(t.file, progress), nil

@@ -213,7 +213,7 @@ func (h arcLine) found(content io.Reader) (f dedup.Found, ok bool) {
 	if err != nil || !bytes.HasPrefix(head.Raw, []byte("HTTP/")) {
 		return f, false
 	}
-	body, _ := head.Payload(in)
+	body, chunks := head.Payload(in)
 	sum := sha1.New()
 	size, err := io.Copy(sum, body)
 	if err != nil || size == 0 {
@@ -223,7 +223,7 @@ func (h arcLine) found(content io.Reader) (f dedup.Found, ok bool) {
 		return f, false
 	}
 	f.Payload = digest.Digest(sum.Sum(nil))
-	f.Status, f.MIME = head.Status, head.MIME()
+	f.Status, f.MIME, f.Framing = head.Status, head.MIME(), head.Framing(chunks)
 	f.Origin = digest.Origin{URI: h.uri, Date: h.date, Payload: f.Payload, Size: size}
 	return f, usable(f)
 }

@@ -346,7 +346,7 @@ func foundIn(rec *warc.Record, file string, readers [2]*bufio.Reader) (f dedup.F
 		readers[1].Reset(io.TeeReader(in, sent))
 		in = readers[1]
 	}
-	body, _ := head.Payload(in)
+	body, chunks := head.Payload(in)
 	size, bad := io.Copy(io.MultiWriter(sum, other), body)
 	_, _ = io.Copy(io.Discard, in) // closing the record returns the error
 	if err := rec.Close(); err != nil {
@@ -357,7 +357,7 @@ func foundIn(rec *warc.Record, file string, readers [2]*bufio.Reader) (f dedup.F
 		wrong := rec.Finding(warc.PayloadDigest, want.Differs("payload", sum)+"; no revisit is going to refer to this record")
 		return f, false, &wrong
 	}
-	f.Status, f.MIME = head.Status, head.MIME()
+	f.Status, f.MIME, f.Framing = head.Status, head.MIME(), head.Framing(chunks)
 	f.Origin = digest.Origin{
 		RecordID: rec.ID(), URI: h.Target(), Date: h.Date(), Payload: f.Payload,
 		File: file, Offset: rec.Offset, Length: rec.Length, Size: size,

@@ -215,11 +215,8 @@ func parseLogLine(line string) (f dedup.Found, ok bool, err error) {
 		if strings.Contains(a, "duplicate") || strings.HasPrefix(a, "Revisit:") || strings.HasPrefix(a, "warcRevisit:") {
 			return revisitOf(e)
 		}
-		if strings.HasPrefix(a, "unwritten:") || strings.HasSuffix(a, "Trunc") || a == crawllog.MidFetchAbort {
-			return f, false, nil
-		}
 	}
-	if e.Size <= 0 {
+	if !e.IsWhole() {
 		return f, false, nil
 	}
 	f.Status, f.MIME = e.Status, e.MIME

@@ -38,7 +38,7 @@ func openIndex(t testing.TB) *dedup.Index {
 // imported imports files and returns the summary and the findings.
 func imported(t testing.TB, i *dedup.Index, o importOptions, paths ...string) (importSummary, []warc.Finding) {
 	t.Helper()
-	o.Now = func() time.Time { return archivetest.Start }
+	o.Now, o.Plain = func() time.Time { return archivetest.Start }, true
 	var found []warc.Finding
 	sum, err := importFiles(context.Background(), i, paths, o, func(f warc.Finding) error {
 		found = append(found, f)
@@ -100,6 +100,30 @@ func makePackage(t testing.TB, out string, paths []string) {
 	t.Helper()
 	_, err := wacz.Write(context.Background(), paths, wacz.Options{Out: out, Now: archivetest.Start}, noFinding)
 	archivetest.Must(t, err)
+}
+
+// TestFramingIsImported imports a page in chunks. It is the original of captures in chunks alone. Indexes and logs do
+// not have the framing: they are refused unless the operator knows it.
+func TestFramingIsImported(t *testing.T) {
+	t.Parallel()
+	_, forms, _ := everyForm(t)
+	i := openIndex(t)
+	imported(t, i, importOptions{}, forms["gzip WARC"])
+	for _, framing := range []string{"", digest.Chunked, "chunked gzip"} {
+		key := dedup.Key{Payload: digest.Of([]byte("<p>in two pieces</p>")), Status: 200, MIME: "text/html", Framing: framing}
+		m, err := i.Find(dedup.Query{Key: key})
+		archivetest.Must(t, err)
+		if found := m.Hit != dedup.Miss; found != (framing == digest.Chunked) || m.Origin.Framing != framing && found {
+			t.Errorf("with the framing %q, the index finds %+v", framing, m)
+		}
+	}
+	for _, name := range []string{"CDXJ", "CDX", "crawl.log"} {
+		o := importOptions{Now: func() time.Time { return archivetest.Start }}
+		sum, err := importFiles(t.Context(), openIndex(t), []string{forms[name]}, o, func(warc.Finding) error { return nil })
+		if err != nil || sum.Errors != 1 || sum.Files != 0 {
+			t.Errorf("%s: imported %+v, %v; want one error", name, sum, err)
+		}
+	}
 }
 
 func TestEveryFormatIsImported(t *testing.T) {
@@ -200,7 +224,7 @@ func TestAnInterruptedImportResumes(t *testing.T) {
 			t.Parallel()
 			i := openIndex(t)
 			now := func() time.Time { return archivetest.Start }
-			im := &importing{index: i, o: importOptions{Now: now}, report: noFinding}
+			im := &importing{index: i, o: importOptions{Now: now, Plain: true}, report: noFinding}
 			task := importTask{file: file, name: "a", format: formatOf(file)}
 			read, err := im.reader(task)
 			archivetest.Must(t, err)
@@ -376,7 +400,8 @@ func TestFilesAreImportedInTheirOrder(t *testing.T) {
 		}
 	}
 	full := errors.New("the disk is full")
-	once := importOptions{Now: func() time.Time { return archivetest.Start }, Added: func() error { return full }}
+	now := func() time.Time { return archivetest.Start }
+	once := importOptions{Now: now, Plain: true, Added: func() error { return full }}
 	_, err := importFiles(t.Context(), openIndex(t), paths, once, func(warc.Finding) error { return nil })
 	if !errors.Is(err, full) {
 		t.Errorf("Files = %v, want %v", err, full)

@@ -21,6 +21,7 @@ import (
 
 func newIndex() *cobra.Command {
 	var output, server, done string
+	var series seriesFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "index FILE|DIR…",
@@ -32,6 +33,8 @@ rest is indexed.
 With -o the index is written to a file, which appears when it is complete. A second file with the suffix .files lists the covered WARC
 files. An index named index.cdxj in the folder of the WARC files makes history, cat and diff fast; newer files are read in addition.
 With it, the folder deps is written, an index of which records depend on which, for deps, impact and dedup lost.
+
+If the files are of several series, choose with --series.
 
 With --push the lines are sent to an OutbackCDX server instead, 1,000 in a request. Sending a line twice changes nothing. With --done a
 file lists the WARC files that the server has; unchanged ones are skipped the next time. So an interrupted push resumes, and a nightly
@@ -51,14 +54,22 @@ push sends only new lines.`,
 				if err != nil {
 					return err
 				}
+				if p.Leave, err = series.choose(args); err != nil {
+					return errors.Join(err, p.Sent.Close())
+				}
 				return pushFiles(cmd, p, args)
 			}
-			return makeIndex(cmd, args, output, asJSON)
+			leave, err := series.choose(args)
+			if err != nil {
+				return err
+			}
+			return makeIndex(cmd, args, output, leave, asJSON)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file (default: standard output)")
 	cmd.Flags().StringVar(&server, "push", "", "send the lines to this collection of an OutbackCDX server")
 	cmd.Flags().StringVar(&done, "done", "", "with --push: keep the list of sent files here; created if missing")
+	series.add(cmd)
 	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
@@ -78,10 +89,12 @@ func collectDependencies(o *index.Options, args []string, output string) *depend
 	return batch
 }
 
-func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) error {
+func makeIndex(
+	cmd *cobra.Command, args []string, output string, leave func(warc.File) bool, asJSON bool,
+) error {
 	progress := new(warc.Progress)
 	stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
-	o := index.Options{Progress: progress}
+	o := index.Options{Progress: progress, Leave: leave}
 	see := cli.PrintFinding(cmd.ErrOrStderr(), asJSON)
 	var sum index.Summary
 	var err error

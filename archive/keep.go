@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -18,17 +20,21 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // Wing returns what looks after the archive of a running crawl.
-func Wing() daemon.Wing {
+func Wing() daemon.Wing { return wingThatLooks(watchEvery) }
+
+// wingThatLooks returns a wing that looks for vanished files in each period.
+func wingThatLooks(every time.Duration) daemon.Wing {
 	var h healer
 	return daemon.Wing{
 		Name: "archive",
-		Keep: func(d *daemon.Daemon) (daemon.Keeper, error) { return openKeeper(d) },
+		Keep: func(d *daemon.Daemon) (daemon.Keeper, error) { return openKeeper(d, every) },
 		Open: func(d *daemon.Daemon) error { h = openHealer(d); return nil },
 		Lost: func() { h.ask() },
 	}
@@ -37,16 +43,18 @@ func Wing() daemon.Wing {
 // keeper looks after the archive of a process.
 type keeper struct {
 	*daemon.Daemon
+	every   time.Duration   // between two looks for vanished files
 	growing *depend.Growing // captures for the dependency index; nil without a live index
 	push    *pusher         // nil without a server
 	sealed  *sealed
+	checker *checker
 	offload *offload
 }
 
 // openKeeper begins to send lines that were left by the last run.
-func openKeeper(d *daemon.Daemon) (*keeper, error) {
+func openKeeper(d *daemon.Daemon, every time.Duration) (*keeper, error) {
 	c := d.Live().Current()
-	k := &keeper{Daemon: d}
+	k := &keeper{Daemon: d, every: every}
 	if c.Index.Live {
 		k.growing = depend.NewGrowing(daemon.SpoolFolder(c))
 	}
@@ -93,9 +101,48 @@ func (k *keeper) Elsewhere() (func(file string) bool, error) {
 func (k *keeper) Open(w *warcout.Writer) (err error) {
 	c := k.Live().Current()
 	k.sealed = newSealed(c, k.Version(), w.Summary, k.growing, k.Now, k.Log())
+	head := k.sealed.begin()
+	w.Describe(func(series string) []warcout.Field {
+		return append(partFields(k.Live().Current().PartOf(series)), head()...)
+	})
 	k.Background(k.sealed.run)
+	if k.sealed.hand == nil { // otherwise others may take any finished file away
+		k.Background(k.watch)
+	}
+	options := func() config.Fixity { return k.Live().Current().Fixity }
+	k.checker = newChecker(c.Storage.WARC, k.Version(), options, k.declaredLost, k.Now, k.Log())
+	k.Background(k.checker.run)
+	signer := newSigner(c.Storage.WARC, k.Version(), options, k.Now, k.Log())
+	k.Background(func(ctx context.Context) { repeat(ctx, signer.turn) })
 	k.offload, err = startOffload(k.Daemon)
 	return err
+}
+
+// declaredLost reports whether the operator declared a file lost.
+func (k *keeper) declaredLost(file string) bool {
+	return slices.ContainsFunc(k.Losses(), func(l dedup.Loss) bool {
+		return l.File == file && l.Cause == dedup.Declared
+	})
+}
+
+// watchEvery is how often finished WARC files are looked for that are gone.
+const watchEvery = 15 * time.Second
+
+// watch looks for finished WARC files that are gone, until ctx ends. A file that is missing twice in a row is lost.
+func (k *keeper) watch(ctx context.Context) {
+	list, log := listed{dir: k.Live().Current().Storage.WARC}, k.Log()
+	var before, known []string
+	for cli.Wait(ctx, k.every) == nil {
+		absent, err := list.absent()
+		if err == nil && slices.Equal(absent, before) && !slices.Equal(absent, known) {
+			if err = k.Vanished(slices.Clone(absent)); err == nil {
+				known = absent
+			}
+		}
+		if before = absent; err != nil {
+			log.Error().Err(err).Msg("could not check whether finished WARC files are gone; trying again")
+		}
+	}
 }
 
 // Finish lists the last WARC files.
@@ -103,7 +150,7 @@ func (k *keeper) Finish() { k.sealed.finish() }
 
 // Archived adds where finished WARC files are.
 func (k *keeper) Archived(a *api.Archive) {
-	a.Handover, a.Offload = k.sealed.handover(), k.offload.State()
+	a.Handover, a.Fixity, a.Offload = k.sealed.handover(), k.checker.State(), k.offload.State()
 }
 
 // repeat calls step again and again, after the pause that it returns, until ctx ends.
@@ -138,6 +185,19 @@ func (r *retries) success() {
 		r.failing = false
 		r.log.Info().Msg(r.works)
 	}
+}
+
+// after returns the pause after a turn that ended with err: next, or the one after a failure. A turn that the end of
+// ctx interrupted is no failure.
+func (r *retries) after(ctx context.Context, err error, next time.Duration) time.Duration {
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		return r.failure(err)
+	default:
+		r.success()
+	}
+	return next
 }
 
 // offload runs what takes finished WARC files to other places.
@@ -208,6 +268,11 @@ type listed struct {
 	size    int64
 	changed time.Time
 	entries []fixity.Entry
+
+	// What absent found. It is valid as long as the folder has the same time.
+	gone   []string
+	folder time.Time // when the folder was changed
+	calls  int       // of absent, since the folder has that time or was listed again
 }
 
 // read returns the entries of the manifest, oldest first.
@@ -228,4 +293,48 @@ func (l *listed) read() ([]fixity.Entry, error) {
 	}
 	l.entries, l.size, l.changed = m.Entries, info.Size(), info.ModTime()
 	return l.entries, nil
+}
+
+const (
+	// surely is after how many calls that see the same time of a folder it is not listed again. A file system may have
+	// times of two seconds each, so a folder can change after it was listed without another time.
+	surely = 2
+	// listAgain is at which call a folder is listed again, whatever its time: after five minutes.
+	listAgain = 20
+)
+
+// absent returns the names of the files in the list that are not in the folder. It lists the folder only if the time of
+// the folder has changed, and each five minutes.
+func (l *listed) absent() ([]string, error) {
+	before := l.changed
+	entries, err := l.read()
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(l.dir) // before it is listed
+	if err != nil {
+		return nil, err
+	}
+	if at := info.ModTime(); !at.Equal(l.folder) || !l.changed.Equal(before) || l.calls == listAgain {
+		l.folder, l.calls = at, 0
+	}
+	if l.calls++; l.calls > surely {
+		return l.gone, nil
+	}
+	files, err := os.ReadDir(l.dir)
+	if err != nil {
+		l.folder = time.Time{}
+		return nil, err
+	}
+	here := make(map[string]bool, len(files))
+	for _, f := range files {
+		here[f.Name()] = true
+	}
+	l.gone = nil
+	for _, e := range entries {
+		if !here[e.File] && !strings.Contains(e.File, "/") {
+			l.gone = append(l.gone, e.File)
+		}
+	}
+	return l.gone, nil
 }

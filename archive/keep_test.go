@@ -3,21 +3,26 @@ package archive
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -25,6 +30,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -103,9 +109,19 @@ func TestTheManifestListsEachFileAsItIs(t *testing.T) {
 			t.Errorf("the manifest has %+v, the file is %+v, %v", e, read, err)
 		}
 	}
-	if n, err := fixity.Check(t.Context(), folder, fixity.CheckOptions{}, none); err != nil || n != len(l.Files(t)) {
-		t.Errorf("%d files are compared with the manifest, %v", n, err)
+	if c, err := fixity.Check(t.Context(), folder, fixity.CheckOptions{}, none); err != nil || c.Files != len(l.Files(t)) {
+		t.Errorf("%d files are compared with the manifest, %v", c.Files, err)
 	}
+	first, err := warc.OpenFile(l.Files(t)[0])
+	archivetest.Must(t, err)
+	defer first.Close() //nolint:errcheck // nothing was written
+	info, err := first.Next()
+	archivetest.Must(t, err)
+	if text, err := io.ReadAll(info); err != nil || !strings.Contains(string(text), "manifestHead: sha256:"+manifest.Entries[0].Previous+"\r\n") {
+		t.Errorf("the warcinfo record does not name the head of the manifest: %s, %v", text, err)
+	}
+	archivetest.Must(t, os.Remove(filepath.Join(folder, fixity.FileName)))
+	line{[]string{"verify", folder}, cli.ExitOK, []string{"0 errors, 1 warning", "arcrawl wrote WARC files here, such as "}}.run(t)
 }
 
 // Before, the only WARC file of a crawl was deleted, and all visits after the restart were revisits of nothing.
@@ -122,6 +138,13 @@ func TestPayloadsOfALostFileAreArchivedAgain(t *testing.T) {
 	isSound(t, filepath.Join(l.Dir, "warc"))
 	again := first.Again(t, wings())
 	again.WaitFor(t, "not in their folder, as before", "STATUS=crawling")
+	var listed []string
+	archivetest.Must(t, eachLine(filepath.Join(l.Dir, "warc", lossesName), func(line lossLine) {
+		listed = append(listed, line.Event+" "+line.Cause)
+	}))
+	if want := []string{"loss absent", "recovery absent"}; !slices.Equal(listed, want) {
+		t.Errorf("the list of losses has %q, want %q", listed, want)
+	}
 	if strings.Contains(again.Text(), "a WARC file is lost") {
 		t.Errorf("the second start after the loss reports it again:\n%s", again.Text())
 	}
@@ -267,7 +290,8 @@ func TestASeriesHasAFolderOfItsOwn(t *testing.T) {
 			other++
 		}
 		for _, r := range records[1:] {
-			if isConfiguration := strings.HasPrefix(r.Target(), "urn:arcrawl:configuration"); isConfiguration == apart {
+			name, isConfiguration := strings.CutPrefix(r.Target(), "urn:arcrawl:configuration")
+			if ofHost := name == ":hosts:site.toml" || name == ":series:embargo"; apart != (!isConfiguration || ofHost) {
 				t.Errorf("%s is in %s", r.Target(), file)
 			}
 		}
@@ -312,8 +336,122 @@ func TestASeriesHasAFolderOfItsOwn(t *testing.T) {
 	isSound(t, vault)
 }
 
-// lostPages is a store with thirty lost pages of each of two hosts, one host in each step.
+// A finished file vanishes while the daemon runs. At the second look, within a minute, the daemon knows, and archives
+// its payloads again.
+func TestAFileThatVanishesIsNoticedWhileTheDaemonRuns(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	if 2*watchEvery > time.Minute {
+		t.Errorf("two looks take %s", 2*watchEvery)
+	}
+	first := crawled(t)
+	often := []func() daemon.Wing{func() daemon.Wing { return wingThatLooks(100 * time.Millisecond) }}
+	second := first.Again(t, often)
+	await := func(text string) {
+		t.Helper()
+		for begin := time.Now(); !strings.Contains(second.Text(), text); {
+			if time.Sleep(10 * time.Millisecond); time.Since(begin) > daemontest.Patience {
+				t.Fatalf("the daemon does not say %q:\n%s", text, second.Text())
+			}
+		}
+	}
+	await(`"message":"started"`)
+	file := first.Files(t)[0]
+	manifest := archivetest.Read(t, filepath.Join(filepath.Dir(file), fixity.FileName))
+	if !strings.Contains(manifest, filepath.Base(file)) {
+		t.Fatalf("%s is not in the manifest:\n%s", file, manifest)
+	}
+	if text := second.Text(); strings.Contains(text, "is lost") {
+		t.Fatalf("a file is lost already:\n%s", text)
+	}
+	archivetest.Must(t, os.Remove(file))
+	await("a WARC file is lost")
+	await("are due again, at the pace of their hosts")
+	archivetest.Must(t, second.End())
+}
+
+// A folder of the archive is not listed at each look: only if its time has changed, and each five minutes. A change
+// within the time steps of a file system is seen nevertheless.
+func TestAFolderIsListedOnlyAfterItChanged(t *testing.T) {
+	t.Parallel()
+	lib := &archivetest.Archive{T: t, Dir: t.TempDir()}
+	m, err := fixity.Open(lib.Dir, archivetest.Start)
+	archivetest.Must(t, err)
+	names := []string{"a.warc.gz", "b.warc.gz", "c.warc.gz", "d.warc.gz"}
+	for _, name := range names {
+		archivetest.Must(t, os.WriteFile(filepath.Join(lib.Dir, name), []byte(name), 0o600))
+		archivetest.Must(t, m.Add(name, fixity.Entry{Size: int64(len(name))}, archivetest.Start))
+	}
+	same := archivetest.Start
+	remove := func(name string, at time.Time) {
+		archivetest.Must(t, os.Remove(filepath.Join(lib.Dir, name)))
+		archivetest.Must(t, os.Chtimes(lib.Dir, at, at))
+	}
+	list := listed{dir: lib.Dir}
+	looks := func(n int, want ...string) {
+		t.Helper()
+		for i := range n {
+			if got, err := list.absent(); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("look %d finds that %q are gone, %v; want %q", i+1, got, err, want)
+			}
+		}
+	}
+	archivetest.Must(t, os.Chtimes(lib.Dir, same, same))
+	looks(1)
+	remove("a.warc.gz", same) // in the same step of the file system's time
+	looks(3, "a.warc.gz")
+	remove("b.warc.gz", same.Add(time.Second))
+	looks(2, "a.warc.gz", "b.warc.gz")
+	remove("c.warc.gz", same.Add(time.Second)) // the file system never says so
+	looks(listAgain-2, "a.warc.gz", "b.warc.gz")
+	looks(1, "a.warc.gz", "b.warc.gz", "c.warc.gz")
+}
+
+// Before, a node with several shards ended in a panic half a minute after a file was gone, or had been taken elsewhere.
+func TestEachDaemonOfAProcessHearsOfVanishedFiles(t *testing.T) {
+	t.Parallel()
+	conf, _ := daemontest.Configure(t, "operator = { name = \"Test\", contact = \"https://library.example/\" }\n"+
+		"admin = { socket = \"off\" }\nstorage = { min_free = \"1MB\" }\n")
+	c, err := config.Load(conf)
+	archivetest.Must(t, err)
+	archivetest.Must(t, os.MkdirAll(c.Storage.State, 0o750))
+	var process *daemon.Daemon // what stands for all daemons
+	o := daemon.Options{
+		Version: "test", Log: zerolog.Nop(), Hangup: make(chan os.Signal), Notify: func(string) {}, SharedProcess: true,
+		Wings: []func() daemon.Wing{func() daemon.Wing {
+			w := Wing()
+			keep := w.Keep
+			w.Keep = func(d *daemon.Daemon) (daemon.Keeper, error) { process = d; return keep(d) }
+			return w
+		}},
+	}
+	p, err := daemon.OpenProcess(c, o, daemon.Several{
+		Most: 2, Open: func(*daemon.Process) error { return nil },
+		Handler: func(access.Options) http.Handler { return http.NotFoundHandler() },
+	})
+	archivetest.Must(t, err)
+	t.Cleanup(func() { archivetest.Must(t, p.Close()) })
+	var members []*daemon.Daemon
+	for n := range 2 {
+		o.Member = &daemon.Member{
+			Process: p, Number: n, Publish: func(*admin.Window) (withdraw func()) { return func() {} },
+		}
+		d, err := daemon.Open(daemon.MemberConfig(c, filepath.Join(t.TempDir(), "state"), 2), o)
+		archivetest.Must(t, err)
+		members = append(members, d)
+	}
+	archivetest.Must(t, process.Vanished([]string{"one.warc.gz"}))
+	archivetest.Must(t, members[0].Close())
+	archivetest.Must(t, process.Vanished([]string{"two.warc.gz"}))
+	if lost := process.Losses(); len(lost) != 2 {
+		t.Errorf("a daemon knows of the losses %+v, want one.warc.gz and two.warc.gz", lost)
+	}
+	archivetest.Must(t, members[1].Close())
+}
+
+// lostPages is a store with thirty lost pages of each of some hosts, one host in each step.
 type lostPages struct {
+	hosts     []uri.Host
 	due       map[uri.Host][]time.Time
 	beingRead int // how often a page is being visited when the store is gone through
 	steps     int
@@ -324,32 +462,97 @@ func (s *lostPages) Recapture(
 	_ time.Time, from frontier.Cursor, _ func(digest.Origin) bool, due func(uri.Host) time.Time,
 ) (done frontier.Steered, next frontier.Cursor, err error) {
 	s.steps++
-	host := uri.Host("a.example")
-	if next = "b"; from == "b" {
-		host, next = "b.example", ""
-		if s.beingRead > 0 {
-			s.beingRead--
-			done.InProgress = 1
-		}
+	at := len(from)
+	host := s.hosts[at]
+	if at++; at < len(s.hosts) {
+		next = from + "x"
+	} else if s.beingRead > 0 {
+		s.beingRead--
+		done.Matched, done.InProgress = 1, 1
 	}
-	for range 30 {
-		s.due[host] = append(s.due[host], due(host))
-		done.Changed++
+	for range 30 - len(s.due[host]) {
+		done.Matched++
+		if at := due(host); !at.IsZero() {
+			s.due[host] = append(s.due[host], at)
+			done.Changed++
+		}
 	}
 	return done, next, nil
 }
 
-// Thirty pages of two hosts lose their payloads at once. Each host gets at most every second request for them, and no
-// host waits for the other. A loss is pending until the store was gone through.
-func TestLostPayloadsAreFetchedAgainAtThePaceOfTheirHost(t *testing.T) {
-	t.Parallel()
+// healed is a healing of the pages of some hosts, in a store with one loss.
+func healed(
+	t *testing.T, now *time.Time, cycle func(uri.Host, config.Politeness) time.Duration, hosts ...uri.Host,
+) (*healing, *lostPages) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "arcrawl.toml")
-	text := "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" +
-		"[politeness]\nmin_delay = \"2s\"\nmax_delay = \"30s\"\n"
+	text := "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n"
 	archivetest.Must(t, os.WriteFile(path, []byte(text), 0o600))
+	grouped := "[politeness]\ngroup = \"one.machine\"\n"
+	archivetest.Must(t, os.Mkdir(filepath.Join(filepath.Dir(path), "hosts.d"), 0o700))
+	for _, host := range []string{"c.example", "d.example"} {
+		file := filepath.Join(filepath.Dir(path), "hosts.d", host+".toml")
+		archivetest.Must(t, os.WriteFile(file, []byte(grouped), 0o600))
+	}
 	c, err := config.Load(path)
 	archivetest.Must(t, err)
+	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: *now, Compactors: -1})
+	archivetest.Must(t, err)
+	t.Cleanup(func() { f.Close() }) //nolint:errcheck // the test is done
+	index, err := dedup.Open(f.DB(), dedup.Options{})
+	if err == nil {
+		_, err = index.Lose(dedup.Loss{File: "gone.warc.gz", Cause: dedup.Absent, Pending: true})
+	}
+	archivetest.Must(t, err)
+	s := &lostPages{hosts: hosts, due: map[uri.Host][]time.Time{}}
+	return newHealing(s, index, func() *config.Config { return c }, cycle, func() time.Time { return *now }), s
+}
+
+func isPending(h *healing) bool { l := h.index.Losses(); return len(l) == 1 && l[0].Pending }
+
+// Pages of several hosts lose their payloads at once. Each host gets every second request for them, at the pace that it
+// has at present, and no host waits for another, unless they share their politeness.
+func TestLostPayloadsAreFetchedAgainAtThePaceOfTheirHost(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	start := now
+	cycles := map[uri.Host]time.Duration{
+		"a.example": 2 * time.Second, "b.example": 30 * time.Second, "c.example": time.Second, "d.example": time.Second,
+		"slow.example": 5 * time.Minute,
+	}
+	h, s := healed(t, &now, func(host uri.Host, _ config.Politeness) time.Duration { return cycles[host] },
+		"a.example", "b.example", "c.example", "d.example", "slow.example")
+	pause := func() error { return nil }
+	due, later, err := h.makeDue(t.Context(), time.Hour, pause)
+	if err != nil || due != 4*30+6 || later != 24 || !isPending(h) {
+		t.Fatalf("in the first hour %d are due and %d later, %v", due, later, err)
+	}
+	now = now.Add(time.Hour)
+	cycles["slow.example"] = time.Minute // the server answers faster now
+	due, later, err = h.makeDue(t.Context(), 2*time.Hour, pause)
+	if err != nil || due != 24 || later != 0 || isPending(h) {
+		t.Fatalf("then %d are due and %d later, %v", due, later, err)
+	}
+	for host, want := range map[uri.Host]func(n int) time.Duration{
+		"a.example": func(n int) time.Duration { return time.Duration(n) * 4 * time.Second },
+		"b.example": func(n int) time.Duration { return time.Duration(n) * time.Minute },
+		"c.example": func(n int) time.Duration { return time.Duration(n) * 2 * time.Second },
+		"d.example": func(n int) time.Duration { return time.Duration(30+n) * 2 * time.Second }, // c.example goes first
+		"slow.example": func(n int) time.Duration {
+			return time.Duration(min(n, 6))*10*time.Minute + time.Duration(max(n-6, 0))*2*time.Minute
+		},
+	} {
+		for i, at := range s.due[host] {
+			if !at.Equal(start.Add(want(i + 1))) {
+				t.Errorf("page %d of %s is due after %s, want %s", i+1, host, at.Sub(start), want(i+1))
+			}
+		}
+	}
+}
+
+// A loss is pending until the store was gone through and no page was being visited.
+func TestALossIsPendingUntilItsPagesAreDue(t *testing.T) {
+	t.Parallel()
 	ended := errors.New("the daemon stops")
 	for _, test := range []struct {
 		name       string
@@ -364,30 +567,16 @@ func TestLostPayloadsAreFetchedAgainAtThePaceOfTheirHost(t *testing.T) {
 		{"the daemon stops", 0, ended, 0, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now, Compactors: -1})
-			archivetest.Must(t, err)
-			defer f.Close() //nolint:errcheck // the test is done
-			index, err := dedup.Open(f.DB(), dedup.Options{})
-			if err == nil {
-				_, err = index.Lose(dedup.Loss{File: "gone.warc.gz", Cause: dedup.Absent, Pending: true})
-			}
-			archivetest.Must(t, err)
-			s := &lostPages{due: map[uri.Host][]time.Time{}, beingRead: test.beingRead}
-			clock, pause := func() time.Time { return now }, func() error { return test.pause }
-			due, err := makeDue(t.Context(), s, index, c, clock, pause)
-			if !errors.Is(err, test.pause) || s.steps/2 != test.wantRounds ||
-				test.pause == nil && due != int64(60*test.wantRounds) {
+			now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+			second := func(uri.Host, config.Politeness) time.Duration { return time.Second }
+			h, s := healed(t, &now, second, "a.example", "b.example")
+			s.beingRead = test.beingRead
+			due, _, err := h.makeDue(t.Context(), time.Hour, func() error { return test.pause })
+			if !errors.Is(err, test.pause) || s.steps/2 != test.wantRounds || test.pause == nil && due != 60 {
 				t.Errorf("%d due after %d steps, %v; want %d times two steps", due, s.steps, err, test.wantRounds)
 			}
-			if l := index.Losses(); len(l) != 1 || l[0].Pending != test.pending {
-				t.Errorf("the losses are %+v, want pending: %t", l, test.pending)
-			}
-			for host, times := range s.due {
-				for n, when := range times {
-					if want := now.Add(time.Duration(n%30+1) * time.Minute); !when.Equal(want) {
-						t.Errorf("page %d of %s is due at %s, want %s", n, host, when, want)
-					}
-				}
+			if isPending(h) != test.pending {
+				t.Errorf("the losses are %+v, want pending: %t", h.index.Losses(), test.pending)
 			}
 		})
 	}

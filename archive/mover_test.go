@@ -258,8 +258,8 @@ func TestMovedFilesAreFound(t *testing.T) {
 		t.Fatalf("%d files were moved: %s", got, log)
 	}
 	none := func(f warc.Finding) error { t.Error(f.Error()); return nil }
-	if n, err := fixity.Check(t.Context(), lib.Dir, fixity.CheckOptions{}, none); err != nil || n != 3 {
-		t.Errorf("%d files agree with the manifest, %v", n, err)
+	if c, err := fixity.Check(t.Context(), lib.Dir, fixity.CheckOptions{}, none); err != nil || c.Files != 3 {
+		t.Errorf("%d files agree with the manifest, %v", c.Files, err)
 	}
 	l, err := captures.OpenLibrary(t.Context(), lib.Dir, captures.Options{}, none)
 	archivetest.Must(t, err)

@@ -34,6 +34,8 @@ type push struct {
 	Finding func(warc.Finding) error
 	// Open is called with each file that is still being written. Such files are skipped.
 	Open func(path string)
+	// Leave reports which files are left out; nil = none.
+	Leave func(warc.File) bool
 	// Wait waits between attempts.
 	Wait func(ctx context.Context, d time.Duration) error
 
@@ -69,6 +71,7 @@ func (p *push) Run(ctx context.Context, paths []string) (r pushResult, err error
 		report(e, why)
 	}
 	files, faults := warc.Files(paths)
+	files = warc.Without(files, p.Leave)
 	r.Damaged = len(faults)
 	if err := warc.ReportAll(faults, p.Finding); err != nil {
 		return r, err

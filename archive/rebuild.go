@@ -101,6 +101,7 @@ func rebuildMissing(cmd *cobra.Command, c *config.Config, logs []string, links b
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), "0 visits missing: the store knows the last visits of the crawl log")
 		return errors.Join(err, rebuildLinks(cmd, f, c, links))
 	}
+	nameUnread(cmd, r.Unread)
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s missing since %s\n%s added: %s on %s\n%s found in the archive, %d missing\n",
 		human.Count(m.Visits, "visit"), m.Since.UTC().Format(time.RFC3339), human.Count(r.Lines, "visit"),
 		human.Count(r.URIs, "URI"), human.Count(r.Hosts, "host"), human.Count(r.Payloads, "last payload"), r.Missing)
@@ -109,6 +110,13 @@ func rebuildMissing(cmd *cobra.Command, c *config.Config, logs []string, links b
 			human.Count(m.Bare, "visit"))
 	}
 	return errors.Join(err, rebuildLinks(cmd, f, c, links))
+}
+
+// nameUnread prints what could not be read.
+func nameUnread(cmd *cobra.Command, u rebuild.Unread) {
+	for _, what := range u.Named {
+		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), "not read:", what)
+	}
 }
 
 // rebuildLinks adds the URIs that archived pages link to, and prints how many are new.
@@ -123,6 +131,7 @@ func rebuildLinks(cmd *cobra.Command, f *frontier.Frontier, c *config.Config, li
 	if err != nil {
 		return err
 	}
+	nameUnread(cmd, r.Unread)
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s found in %s of %s; %d beyond the limits of their hosts; %s not readable\n",
 		human.Count(r.New, "unvisited URI"), human.Count(r.Pages, "page"), human.Count(int64(r.Files), "file"), r.Refused,
 		human.Count(r.Damaged, "record"))
@@ -148,6 +157,7 @@ func rebuildStore(cmd *cobra.Command, c *config.Config, logs []string, links boo
 	if err != nil {
 		return err
 	}
+	nameUnread(cmd, r.Unread)
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s in %s: %s on %s; %s skipped\n%s found in the archive, %d missing\n",
 		human.Count(r.Lines, "visit"), human.Count(r.Logs, "log"), human.Count(r.URIs, "URI"), human.Count(r.Hosts, "host"),
 		human.Count(r.BadLines, "faulty line"), human.Count(r.Payloads, "last payload"), r.Missing)

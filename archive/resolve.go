@@ -23,25 +23,28 @@ type reference struct {
 	uri    string
 	name   string // of the header
 	to     string // a record id; may be empty in a revisit
+	date   int64  // of the record, in Unix nanoseconds
 	*original
 }
 
 // original holds what a revisit says about the record that it refers to, in addition to its id.
 type original struct {
 	toURI, toDate, digest string
-	date                  int64 // of the revisit, in Unix nanoseconds
+	framing               string // of the revisit, see [warc.Record]
+	status                int    // of HTTP, if the original must have the same; otherwise 0
 }
 
 // remember keeps what references to this record need, and the references of this record.
-func (s *fileScan) remember(rec *warc.Record) {
+func (s *fileScan) remember(rec *warc.Record, status int) {
 	h := rec.Header
 	id := rec.ID()
 	f := depend.RecordOf(rec, s.index)
+	f.Status = int16(min(status, math.MaxInt16))
 	s.facts = append(s.facts, f)
 	if s.known {
 		return
 	}
-	base := reference{kind: f.Kind, file: s.index, offset: rec.Offset, record: id, uri: h.Target()}
+	base := reference{kind: f.Kind, file: s.index, offset: rec.Offset, record: id, uri: h.Target(), date: f.Date}
 	for _, name := range []string{"WARC-Concurrent-To", "WARC-Warcinfo-ID", "WARC-Refers-To"} {
 		if name == "WARC-Refers-To" && f.Kind == depend.KindRevisit {
 			continue
@@ -55,7 +58,11 @@ func (s *fileScan) remember(rec *warc.Record) {
 	if f.Kind == depend.KindRevisit {
 		base.name, base.to = "WARC-Refers-To", h.ID("WARC-Refers-To")
 		base.original = &original{
-			warc.TrimID(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Payload-Digest"), f.Date,
+			warc.TrimID(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Payload-Digest"),
+			f.Framing, status,
+		}
+		if !strings.HasSuffix(h.Get("WARC-Profile"), "/identical-payload-digest") {
+			base.status = 0
 		}
 		s.refs = append(s.refs, base)
 	}
@@ -71,19 +78,33 @@ func (s *fileScan) dropResolved() {
 	left := s.refs[:0]
 	for _, ref := range s.refs {
 		f, found := here[depend.IDKey(ref.to)]
-		if ref.original != nil || !found || ref.differsFrom(f) {
+		if ref.original != nil || !found || ref.differsFrom(f) != "" {
 			left = append(left, ref)
 		}
 	}
 	s.refs = append([]reference(nil), left...)
 }
 
-// differsFrom reports whether one of two concurrent records is a request, the other is its capture, and their URIs are
-// different.
-func (ref reference) differsFrom(f depend.Record) bool {
+// differsFrom returns in what two concurrent records differ of which one is a request and the other its capture. All
+// records of a capture have the same WARC-Date. It is empty if they do not differ.
+func (ref reference) differsFrom(f depend.Record) string {
 	oneRequest := (ref.kind == depend.KindRequest) != (f.Kind == depend.KindRequest)
 	isPair := oneRequest && min(ref.kind, f.Kind) != depend.KindOther
-	return ref.name == "WARC-Concurrent-To" && isPair && depend.KeyOf(ref.uri) != f.URI
+	noDate := time.Time{}.UnixNano()
+	switch {
+	case ref.name != "WARC-Concurrent-To" || !isPair:
+	case depend.KeyOf(ref.uri) != f.URI:
+		return "different URIs"
+	case ref.date != noDate && f.Date != noDate && !isSameDate(ref.date, f.Date):
+		return "different dates"
+	}
+	return ""
+}
+
+// isSameDate reports whether two dates in Unix nanoseconds are the same, if one is perhaps written only to the second.
+func isSameDate(a, b int64) bool {
+	const second = int64(time.Second)
+	return a == b || a/second == b/second && (a%second == 0 || b%second == 0)
 }
 
 // resolver finds records by id and by moment.
@@ -192,8 +213,8 @@ func (res resolver) place(f depend.Record) string {
 func (res resolver) follow(ref reference) []warc.Finding {
 	i, found := res.ids[depend.IDKey(ref.to)]
 	if ref.original == nil {
-		if found && ref.differsFrom(res.facts[i]) {
-			text := "this record and " + res.place(res.facts[i]) + " are a request and its capture, but have different URIs"
+		if what := ref.differsFrom(res.facts[i]); found && what != "" {
+			text := "this record and " + res.place(res.facts[i]) + " are a request and its capture, but have " + what
 			return []warc.Finding{{Severity: warc.Error, Kind: warc.OtherTarget, Text: text}}
 		}
 		if found {
@@ -276,6 +297,12 @@ func (res resolver) compare(ref reference, f depend.Record) []warc.Finding {
 	if ref.toDate != "" && (err != nil || date.Unix() != time.Unix(0, f.Date).Unix()) {
 		fail(warc.OtherOriginal, "WARC-Refers-To-Date is %s, %s has another date", ref.toDate, res.place(f))
 	}
+	if f.Kind == depend.KindFull && !warc.Joins(ref.framing, f.Framing) {
+		text := fmt.Sprintf("the head of the revisit is of a body that is %s, the body of the original, %s, is %s: "+
+			"replay tools that join them show it wrongly",
+			cmp.Or(ref.framing, "plain"), res.place(f), cmp.Or(f.Framing, "plain"))
+		all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.OtherFraming, Text: text})
+	}
 	method, payload := depend.PayloadOf(ref.digest)
 	switch {
 	case method == "":
@@ -284,6 +311,9 @@ func (res resolver) compare(ref reference, f depend.Record) []warc.Finding {
 		all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.OtherOriginal, Text: text})
 	case f.Method == method && f.Payload != payload:
 		fail(warc.OtherOriginal, "the revisit has the payload digest %s, %s has another", ref.digest, res.place(f))
+	}
+	if ref.status > 0 && f.Status > 0 && ref.status != int(f.Status) {
+		fail(warc.OtherOriginal, "the revisit has the status %d, %s has %d", ref.status, res.place(f), f.Status)
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,7 @@ func newExtract() *cobra.Command {
 	var o rewrite.Options
 	var asJSON, all bool
 	var choice captureFlags
+	var series seriesFlags
 	cmd := &cobra.Command{
 		Use:   "extract -o DIR FILE|DIR…",
 		Short: "Copy the records of a host, prefix or period, or all, to WARC files that need no others",
@@ -37,7 +39,7 @@ depends on are listed.
 
 Originals are taken from the files and from the folders named by --from, after a check of their digests. Existing files are never
 changed or overwritten; a file appears when it is complete. Damaged records are not copied; a revisit without original is copied as it is.
-Both give exit code 65.`,
+Both give exit code 65. If the files are of several series, choose with --series.`,
 		Example: `  arcrawl extract -o news/ --host www.news.example --since 2026-11 --until 2026-11 warc/
   arcrawl extract -o elections/ --collection elections-2026 --since 2026-11 warc/
   arcrawl extract -o live/ --prefix https://www.news.example/live/ --keep-revisits warc/
@@ -51,6 +53,13 @@ Both give exit code 65.`,
 				return cli.Usage(errors.New(
 					"choose what to extract with --host, --collection, --prefix, --since or --until, or use --all"))
 			}
+			if o.Out == "" {
+				return cli.Usage(fmt.Errorf("missing -o; name the folder of the new files"))
+			}
+			var err error
+			if o.Leave, err = series.choose(args); err != nil {
+				return err
+			}
 			return runRewrite(cmd, args, o, asJSON)
 		},
 	}
@@ -59,6 +68,7 @@ Both give exit code 65.`,
 	f.StringArrayVar(&o.From, "from", nil, "look for originals in this file, folder, WACZ package or list of packages (.json); repeatable")
 	f.BoolVar(&all, "all", false, "copy all records")
 	choice.add(cmd, &o.Select)
+	series.add(cmd)
 	f.BoolVar(&o.Keep, "keep-revisits", false, "keep revisits, and list the files that they depend on")
 	f.BoolVar(&o.All, "no-revisits", false, "turn every revisit into a response, even if its original is among the files")
 	cmd.MarkFlagsMutuallyExclusive("keep-revisits", "no-revisits")
@@ -78,7 +88,7 @@ func (c *captureFlags) add(cmd *cobra.Command, s *rewrite.Selection) {
 	cli.ConfigFlag(cmd, &c.config)
 	cli.SiteFlags(cmd, &c.only)
 	f.StringArrayVar(&s.Hosts, "host", nil,
-		"choose this host, with its port if not the default; a leading dot includes hosts below it; repeatable")
+		"choose this host, with a port only that one; a leading dot includes hosts below it; repeatable")
 	f.Var(hostList{&s.Hosts}, "host-list", "choose the hosts in this file, one on a line; # starts a comment; repeatable")
 	f.StringArrayVar(&s.Prefixes, "prefix", nil, "choose URIs that start with this; repeatable")
 	f.StringVar(&c.since, "since", "", "choose captures from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
@@ -128,6 +138,11 @@ func (c *captureFlags) apply(cmd *cobra.Command, s *rewrite.Selection) (err erro
 		if err != nil {
 			return err
 		}
+		for i, h := range hosts {
+			if !strings.Contains(h, ":") {
+				hosts[i] = h + ":" // the host at another port is another one
+			}
+		}
 		s.Hosts = append(s.Hosts, hosts...)
 	}
 	if c.since != "" {
@@ -144,9 +159,6 @@ func (c *captureFlags) apply(cmd *cobra.Command, s *rewrite.Selection) (err erro
 }
 
 func runRewrite(cmd *cobra.Command, args []string, o rewrite.Options, asJSON bool) error {
-	if o.Out == "" {
-		return cli.Usage(fmt.Errorf("missing -o; name the folder of the new files"))
-	}
 	sources, err := wacz.ReadSources(o.From)
 	if err != nil {
 		return cli.Usage(err)
@@ -163,6 +175,9 @@ func runRewrite(cmd *cobra.Command, args []string, o rewrite.Options, asJSON boo
 	var needs strings.Builder
 	for _, d := range sum.Needs {
 		fmt.Fprintf(&needs, "needs %s for %s\n", d.File, human.Count(d.Revisits, "revisit"))
+	}
+	if sum.Files == 0 && sum.Errors == 0 {
+		return fmt.Errorf("%w: no record of the files matches the choice; nothing was copied", warc.ErrNotFound)
 	}
 	err = printResult(cmd.OutOrStdout(), asJSON, sum,
 		"%s of %s with %s in %s; %s became responses, %d refer to such a response\n%s",
@@ -185,6 +200,7 @@ type packing struct {
 	wacz.Options
 	choice rewrite.Options
 	period captureFlags
+	series seriesFlags
 	alone  bool
 	from   []string
 	crawl  string
@@ -199,10 +215,11 @@ func newWacz() *cobra.Command {
 		Use:   "wacz -o FILE.wacz FILE|DIR…",
 		Short: "Package WARC files for replay tools",
 		Long: `wacz writes a WACZ 1.1.1 package for ReplayWeb.page and similar tools: the WARC files, an index, a list of pages, and a
-manifest with the hash and size of each. Choose hosts, a collection, prefixes or a period as with extract. The list of pages has
+manifest with the hash and size of each. Choose hosts, a collection, prefixes, a period or series as with extract. The list of pages has
 their titles and texts, in which replay tools search. With --log, it also holds the lines of crawl.log about the chosen hosts and
 period, or else about the period of its captures. With --max-size, FILE.wacz becomes FILE-001.wacz and so on, and FILE.json, a list to open in
-ReplayWeb.page. With --sign-key, packages are signed; verify and replay tools check the signature.
+ReplayWeb.page. With --sign-key, packages are signed; verify and replay tools check the signature. If the
+file has the certificate of a domain with its key too, the domain signs, and the server of fixity.timestamp stamps the signature.
 
 Revisits stay revisits. The WARC files and packages with their originals, found by --from, are listed with hash and size in
 relation.requires, packages also with their crawl id. With --self-contained revisits become responses, as with extract.
@@ -222,15 +239,16 @@ Existing files are never overwritten; the package appears when it is complete. I
 	}
 	f := cmd.Flags()
 	f.StringVarP(&p.Out, "output", "o", "", "write this package; its name ends in .wacz (required)")
-	f.StringVar(&p.Title, "title", "", "set the title of the package")
+	f.StringVar(&p.Title, "title", "", "set the title of the package (default: the one in the files)")
 	f.StringVar(&p.Description, "description", "", "set the description of the package")
 	f.StringArrayVar(&p.from, "from", nil, "look for originals in this file, folder, WACZ package or list of packages (.json); repeatable")
 	f.StringVar(&p.crawl, "crawl", "", "set the crawl id of packages named by --from, unless their list has one")
 	f.BoolVar(&p.NoText, "no-text", false, "leave the titles and texts of pages out, in which replay tools search")
-	f.StringVar(&p.key, "sign-key", "", "sign the package with the ECDSA key (P-384, PEM) in this file")
+	f.StringVar(&p.key, "sign-key", "", "sign the package with the ECDSA key (P-384, PEM) in this file, or with a key and its certificates")
 	f.StringVar(&p.size, "max-size", "", "make packages with at most this size of WARC files, such as 2GB, and a list of them")
 	f.StringArrayVar(&p.Logs.Files, "log", nil, "add the lines of this crawl.log about the chosen visits, as logs/NAME; repeatable, also for rotated logs (.gz)")
 	p.period.add(cmd, &p.choice.Select)
+	p.series.add(cmd)
 	f.BoolVar(&p.alone, "self-contained", false, "turn revisits whose originals are outside into responses")
 	cli.JSONFlag(cmd, &asJSON)
 	return cmd
@@ -247,9 +265,16 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 	}
 	p.From, p.From.CrawlID = sources, p.crawl
 	p.Logs.From, p.Logs.To, p.Logs.Select = p.choice.Select.From, p.choice.Select.To, p.choice.Select.Matcher()
-	if err := p.readFlags(); err != nil {
+	if err := p.readFlags(cmd); err != nil {
 		return err
 	}
+	if p.Leave, err = p.series.choose(args); err != nil {
+		return err
+	}
+	p.Logs.ByHost = len(p.Logs.Files) > 0 && hasSeries(args)
+	files, _ := warc.FilesAndPackages(args) // who reads the files reports the faults
+	say := rightsOf(warc.Without(files, p.Leave))
+	p.Title, p.Rights, p.Access, p.Available = cmp.Or(p.Title, say.title), say.rights, say.access, say.available
 	p.Now, p.Software, p.Progress = time.Now(), "arcrawl/"+cli.Version(), new(warc.Progress)
 	var lost lostOriginals
 	see := lost.count(cli.PrintFinding(cmd.ErrOrStderr(), asJSON))
@@ -264,6 +289,7 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 		defer os.RemoveAll(folder) //nolint:errcheck // the folder is hidden, and its name says what it is
 		p.choice.Out, p.choice.From, p.choice.Keep, p.choice.Progress = folder, p.From.Paths, !p.alone, p.Progress
 		p.choice.Software, p.choice.Command, p.choice.Now = p.Software, "arcrawl wacz", p.Now
+		p.choice.Leave, p.Leave = p.Leave, nil
 		made, err := rewrite.Files(cmd.Context(), args, p.choice, see)
 		if err != nil {
 			return err
@@ -288,7 +314,7 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 }
 
 // readFlags reads the key and the size of parts.
-func (p *packing) readFlags() (err error) {
+func (p *packing) readFlags(cmd *cobra.Command) (err error) {
 	if p.size != "" {
 		if p.MaxSize, err = human.ParseSize(p.size); err == nil && p.MaxSize <= 0 {
 			err = errors.New("is not positive; write a size such as 2GB")
@@ -300,7 +326,7 @@ func (p *packing) readFlags() (err error) {
 	if p.key == "" {
 		return nil
 	}
-	if p.Key, err = wacz.ReadKey(p.key); err != nil {
+	if err := p.identify(cmd); err != nil {
 		return cli.Usage(fmt.Errorf("--sign-key: %w", err))
 	}
 	return nil

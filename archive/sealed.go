@@ -40,6 +40,8 @@ const (
 	commandGrace = 2 * time.Second
 	// sealedPosition is the file in the state folder with the number of entries that were taken.
 	sealedPosition = "sealed.position"
+	// maxVerdict is the maximum length in bytes of what a command says of a file.
+	maxVerdict = 1000
 	// maxCaughtUp is the maximum number of files that are read at the start for the dependency index.
 	maxCaughtUp = 20
 )
@@ -50,8 +52,10 @@ const (
 type sealed struct {
 	dir, position string
 	retries
-	hand func(ctx context.Context, entry []byte, path string) error // nil if nobody is notified
+	hand func(ctx context.Context, entry []byte, path string) (verdict string, err error) // nil if nobody is notified
 	now  func() time.Time
+
+	command string // which says the verdict
 
 	series  func(file string) string                  // see [warcout.SeriesIn]
 	written func(name string) (warcout.Summary, bool) // see [warcout.Writer.Summary]
@@ -104,39 +108,75 @@ func newSealed(
 			works:  "finished WARC files are taken again",
 		},
 	}
-	if c.Sealed.URL != "" || c.Sealed.Command != "" {
-		url, command, agent := c.Sealed.URL, c.Sealed.Command, c.UserAgent(version)
-		s.hand = func(ctx context.Context, entry []byte, path string) error {
-			return handSealed(ctx, url, command, agent, entry, path)
+	if s.command = c.Sealed.Command; c.Sealed.URL != "" || s.command != "" {
+		url, agent := c.Sealed.URL, c.UserAgent(version)
+		s.hand = func(ctx context.Context, entry []byte, path string) (string, error) {
+			return handSealed(ctx, url, s.command, agent, entry, path)
 		}
 	}
 	return s
 }
 
-// handSealed passes an entry to the program and to the server that the configuration names.
-func handSealed(ctx context.Context, url, command, agent string, entry []byte, path string) error {
+// handSealed passes an entry to the program and to the server that the configuration names. It returns the last line
+// that the program prints.
+func handSealed(
+	ctx context.Context, url, command, agent string, entry []byte, path string,
+) (verdict string, err error) {
 	if command != "" {
-		within, cancel := context.WithTimeout(ctx, sealedCommandTime)
-		defer cancel()
-		cmd := exec.CommandContext(within, command, path)
-		cmd.Stdin = bytes.NewReader(entry)
-		cmd.WaitDelay = commandGrace
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("call warc.sealed_command %s %s: %w; it says: %.300s",
-				command, path, err, strings.TrimSpace(string(out)))
+		if verdict, err = callSealed(ctx, command, entry, path); err != nil {
+			return "", err
 		}
 	}
 	if url == "" {
-		return nil
+		return verdict, nil
 	}
 	status, answer, err := postText(ctx, url, agent, "application/json", entry)
 	if err == nil && status/100 != 2 {
 		err = fmt.Errorf("the server answers with status %d: %.300s", status, strings.TrimSpace(answer))
 	}
 	if err != nil {
-		return fmt.Errorf("send %s to warc.sealed_url: %w", path, err)
+		return "", fmt.Errorf("send %s to warc.sealed_url: %w", path, err)
 	}
-	return nil
+	return verdict, nil
+}
+
+// callSealed calls the program with an entry, and returns the last line of its standard output.
+func callSealed(ctx context.Context, command string, entry []byte, path string) (last string, err error) {
+	within, cancel := context.WithTimeout(ctx, sealedCommandTime)
+	defer cancel()
+	cmd := exec.CommandContext(within, command, path)
+	cmd.Stdin = bytes.NewReader(entry)
+	cmd.WaitDelay = commandGrace
+	out, err := cmd.Output()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		out = append(failed.Stderr, out...)
+	}
+	if err != nil {
+		return "", fmt.Errorf("call warc.sealed_command %s %s: %w; it says: %.300s",
+			command, path, err, strings.TrimSpace(string(out)))
+	}
+	text := strings.TrimSpace(string(out))
+	return strings.ToValidUTF8(text[strings.LastIndexByte(text, '\n')+1:], "\uFFFD"), nil
+}
+
+// begin creates the manifest if there is none, and returns the field for the warcinfo record of a new file: the head of
+// the manifest at that moment. So each file shows which files were listed before it.
+func (s *sealed) begin() func() []warcout.Field {
+	if head, err := fixity.Head(s.dir); err == nil && head == "" {
+		if m, err := fixity.Open(s.dir, s.now()); err == nil { // otherwise run says why not
+			_ = m.Close() // its line is synced
+		}
+	}
+	return func() []warcout.Field {
+		head, err := fixity.Head(s.dir)
+		if err != nil {
+			s.log.Error().Err(err).Msg("a new WARC file does not say which files were listed before it")
+		}
+		if head == "" {
+			return nil
+		}
+		return []warcout.Field{{Name: fixity.HeadField, Value: "sha256:" + head}}
+	}
 }
 
 // run lists and passes files until ctx ends.
@@ -155,14 +195,7 @@ func (s *sealed) run(ctx context.Context) {
 	repeat(ctx, func(ctx context.Context) time.Duration {
 		err := s.step(ctx, manifest)
 		s.note(s.waiting(manifest), err, s.now())
-		switch {
-		case ctx.Err() != nil:
-		case err != nil:
-			return s.failure(err)
-		default:
-			s.success()
-		}
-		return sealedEvery
+		return s.after(ctx, err, sealedEvery)
 	})
 }
 
@@ -229,7 +262,7 @@ func (s *sealed) step(ctx context.Context, m *fixity.Manifest) error {
 	}
 	taken, err := s.taken(len(m.Entries))
 	for ; err == nil && taken < len(m.Entries); taken++ {
-		err = s.pass(ctx, m.Entries[taken], taken+1)
+		err = s.pass(ctx, m, taken)
 	}
 	return err
 }
@@ -295,17 +328,25 @@ func (s *sealed) captures(file warc.File, n int64) (c *depend.Collector, complet
 	return c, complete
 }
 
-// pass passes an entry and remembers that n entries were taken.
-func (s *sealed) pass(ctx context.Context, e fixity.Entry, n int) error {
+// pass passes the n-th entry, adds what the program said of the file to the manifest, and remembers that the entry was
+// taken.
+func (s *sealed) pass(ctx context.Context, m *fixity.Manifest, n int) error {
+	e := m.Entries[n]
 	path := filepath.Join(s.dir, filepath.FromSlash(e.File))
 	entry, err := json.Marshal(sealedNotice{path, s.series(e.File), e})
 	if err != nil {
 		return err
 	}
-	if err := s.hand(ctx, append(entry, '\n'), path); err != nil {
+	verdict, err := s.hand(ctx, append(entry, '\n'), path)
+	if err != nil {
 		return err
 	}
-	return fileio.Write(s.position, []byte(strconv.Itoa(n)+"\n"), 0o644)
+	if verdict != "" {
+		if err := m.Judge(e, s.command, verdict[:min(len(verdict), maxVerdict)], s.now()); err != nil {
+			return err
+		}
+	}
+	return fileio.Write(s.position, []byte(strconv.Itoa(n+1)+"\n"), 0o644)
 }
 
 // waiting returns how many entries were not taken; 0 if nobody is notified.

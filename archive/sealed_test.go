@@ -112,7 +112,7 @@ func TestACommandTakesFinishedFiles(t *testing.T) {
 	lib.Seal()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "take")
-	script := "#!/bin/sh\n[ -e " + dir + "/ready ] || { echo not ready; exit 1; }\ncat > " + dir + "/json && cp \"$1\" " + dir + "/copy\n"
+	script := "#!/bin/sh\n[ -e " + dir + "/ready ] || { echo not ready; exit 1; }\ncat > " + dir + "/json && cp \"$1\" " + dir + "/copy\necho scanned 1 file; echo; echo 'no \xffvirus'\n"
 	archivetest.Must(t, os.WriteFile(program, []byte(script), 0o700))
 	s, m, log := newTestSealed(t, lib, dir, "", program)
 	for range 2 {
@@ -136,6 +136,15 @@ func TestACommandTakesFinishedFiles(t *testing.T) {
 	}
 	if text := archivetest.Read(t, filepath.Join(dir, "json")); !strings.Contains(text, `"path":"`+file+`"`) || !strings.Contains(text, `"sha256":"`) {
 		t.Errorf("the program received %s", text)
+	}
+	archivetest.Must(t, s.step(t.Context(), m)) // the verdict is no file that somebody takes
+	read, err := fixity.Read(lib.Dir)
+	archivetest.Must(t, err)
+	if len(read.Faults) > 0 || len(read.Entries) != 1 || len(read.Verdicts) != 1 {
+		t.Fatalf("the manifest has %+v, %+v, faults %q", read.Entries, read.Verdicts, read.Faults)
+	}
+	if v := read.Verdicts[0]; v.Verdict != "no \uFFFDvirus" || v.Agent != program || v.SHA256 != read.Entries[0].SHA256 {
+		t.Errorf("the verdict is %+v", v)
 	}
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -69,10 +70,8 @@ func startMoto(t *testing.T) *server {
 	if err != nil {
 		t.Skipf("NOT RUN: moto is not installed (pip install 'moto[server]'): %v", err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := demosite.FreeAddress()
 	archivetest.Must(t, err)
-	address := l.Addr().String()
-	archivetest.Must(t, l.Close())
 	_, port, err := net.SplitHostPort(address)
 	archivetest.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -8,10 +8,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/nlnwa/gowarc"
+	"github.com/nlnwa/gowarc/v3"
 
 	"github.com/arcrawl/arcrawl/archive/depend"
+	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
@@ -21,6 +23,7 @@ type VerifyOptions struct {
 	Known    []string       // files and folders to which references may lead; what is wrong in them is not reported
 	Progress *warc.Progress // may be nil
 	Strict   bool           // report also what the validation of another reader finds
+	Now      time.Time      // dates that are later are reported; zero = none are
 }
 
 // Verified counts what was read and found.
@@ -31,6 +34,8 @@ type Verified struct {
 	Blocks   int64          `json:"blocks"`  // bytes of all blocks
 	Errors   int            `json:"errors"`
 	Warnings int            `json:"warnings"`
+
+	Manifests []fixity.Checked `json:"manifests,omitempty"`
 }
 
 // count counts a finding.
@@ -68,7 +73,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions, report func(wa
 	o.Progress.Expect(files)
 	results := make([]*fileScan, len(files))
 	work := func(ctx context.Context, i int) error {
-		results[i] = &fileScan{file: files[i], index: int32(i), known: i >= verified, records: map[string]int{}}
+		results[i] = &fileScan{file: files[i], index: int32(i), known: i >= verified, records: map[string]int{}, now: o.Now}
 		results[i].strict = o.Strict && !results[i].known
 		return results[i].run(ctx, o.Progress)
 	}
@@ -122,6 +127,7 @@ type fileScan struct {
 	known bool // its records are only targets of references
 
 	strict bool // another reader validates it too
+	now    time.Time
 
 	found   []warc.Finding
 	records map[string]int
@@ -132,7 +138,8 @@ type fileScan struct {
 
 func (s *fileScan) run(ctx context.Context, watch *warc.Progress) error {
 	notes := warc.NewFindings(s.file)
-	checker := warc.NewChecker(notes.Add)
+	checker, in := warc.NewChecker(notes.Add), warc.NewHeadReader()
+	checker.Now = s.now
 	first := true
 	err := warc.EachRecord(ctx, s.file, watch, notes, func(rec *warc.Record) error {
 		if first && rec.Header.Type() != "warcinfo" {
@@ -143,15 +150,17 @@ func (s *fileScan) run(ctx context.Context, watch *warc.Progress) error {
 		}
 		first = false
 		if s.known {
+			rec.ReadFraming(in)
 			if err := rec.Close(); err != nil {
 				return nil // faults of known files are not reported
 			}
 		} else if !checker.Check(rec) {
 			return nil
 		}
-		s.record(rec)
+		s.record(rec, checker.Status())
 		return nil
 	})
+	checker.End()
 	isError := func(f warc.Finding) bool { return f.Severity == warc.Error || f.Kind == warc.StillOpen }
 	if err == nil && s.strict && s.file.Package() == "" && !slices.ContainsFunc(notes.All(), isError) {
 		err = secondOpinion(ctx, s.file, len(s.facts), notes.Add)
@@ -162,8 +171,8 @@ func (s *fileScan) run(ctx context.Context, watch *warc.Progress) error {
 }
 
 // record counts a record that is whole, and keeps what references need.
-func (s *fileScan) record(rec *warc.Record) {
-	s.remember(rec)
+func (s *fileScan) record(rec *warc.Record, status int) {
+	s.remember(rec, status)
 	s.blocks += rec.Size
 	kind := rec.Header.Type()
 	if _, seen := s.records[kind]; !seen && len(s.records) >= 32 {
@@ -188,7 +197,7 @@ func unpack(files []warc.File, report func(warc.Finding) error) ([]warc.File, er
 			all = append(all, f)
 			continue
 		}
-		members, found := wacz.Check(f.Path)
+		members, found := wacz.Check(f.Path, readStamp)
 		all = append(all, members...)
 		for _, finding := range found {
 			finding.File, finding.Offset = f.Path, -1
@@ -230,8 +239,8 @@ func secondOpinion(ctx context.Context, file warc.File, records int, report func
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		record, at, notes, err := r.Next()
-		offset = at
+		record, err := r.Next()
+		offset = record.Offset
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -239,15 +248,15 @@ func secondOpinion(ctx context.Context, file warc.File, records int, report func
 			finding(err.Error())
 			return nil
 		}
-		if notes == nil {
-			notes = new(gowarc.Validation)
-		}
-		if err := record.ValidateDigest(notes); err != nil {
+		notes, err := record.WarcRecord.ValidateDigest()
+		if err != nil {
 			finding(err.Error())
 		}
-		for _, note := range *notes {
-			if !isFraming(record, note) {
-				finding(note.Error())
+		said := map[string]bool{} // the digest of a block may be in both lists
+		for _, note := range append(record.Validation, notes...) {
+			if text := note.Error(); !said[text] && !isFraming(record.WarcRecord, text) {
+				said[text] = true
+				finding(text)
 			}
 		}
 		if err := record.Close(); err != nil {
@@ -259,8 +268,7 @@ func secondOpinion(ctx context.Context, file warc.File, records int, report func
 	return nil
 }
 
-// isFraming reports whether a note is about the payload digest of a response.
-func isFraming(record gowarc.WarcRecord, note error) bool {
-	text := note.Error()
+// isFraming reports whether a text is about the payload digest of a response.
+func isFraming(record gowarc.WarcRecord, text string) bool {
 	return record.Type() == gowarc.Response && strings.Contains(text, "payload") && strings.Contains(text, "digest")
 }

@@ -2,6 +2,8 @@ package archive
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"maps"
@@ -14,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
-	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -22,7 +23,8 @@ import (
 
 func newVerify() *cobra.Command {
 	var asJSON, strict bool
-	var known, elsewhere []string
+	var known, heads []string
+	var manifests manifestCheck
 	cmd := &cobra.Command{
 		Use:   "verify FILE|DIR…",
 		Short: "Check every record, digest and reference of WARC files",
@@ -30,22 +32,29 @@ func newVerify() *cobra.Command {
 digest, follows every reference, and prints each fault with file and offset. It skips damaged parts and checks the rest. Nothing is
 changed. Files are compared with the manifest of their folder (manifest.jsonl), which lists each file as it was when it was sealed: so
 verify also finds files and whole records that are gone. If files were moved away, name the folder or a list of them with --elsewhere;
-files in such a folder are compared too. For a WACZ package it compares each file with the manifest and checks the WARC files in it.
+files in such a folder are compared too. Each line of a manifest names the SHA-256 of the line before it, and the last line printed
+says the SHA-256 of the last one, the head. Note it elsewhere, or have the daemon sign it (fixity.sign_key): with --manifest-head, verify
+proves that nothing which was listed then was changed, removed or replaced since. For a WACZ package it compares each file with the manifest and checks the WARC files in it.
 
 If there are errors, the exit code is 65. A warning is a deviation from the specification that loses nothing. With --strict, files without
 errors are also validated by gowarc, a reader of others. If originals of revisits are in other files, name those with --known; only their record ids are read.`,
 		Example: `  arcrawl verify warc/
   arcrawl verify --known warc/ new/20261121.warc.gz
+  arcrawl verify --manifest-head 5d0c… warc/
   arcrawl verify --json warc/ | jq 'select(.kind == "block-digest")'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := manifests.note(heads); err != nil {
+				return cli.Usage(err)
+			}
 			progress := new(warc.Progress)
 			stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
 			var lost lostOriginals
 			see := lost.count(cli.PrintFinding(cmd.OutOrStdout(), asJSON))
-			sum, err := Verify(cmd.Context(), args, VerifyOptions{Known: known, Progress: progress, Strict: strict}, see)
+			o := VerifyOptions{Known: known, Progress: progress, Strict: strict, Now: time.Now()}
+			sum, err := Verify(cmd.Context(), args, o, see)
 			if err == nil {
-				err = verifyManifests(cmd.Context(), args, elsewhere, &sum, see)
+				err = manifests.run(cmd.Context(), args, &sum, see)
 			}
 			stop()
 			if err != nil {
@@ -63,19 +72,63 @@ errors are also validated by gowarc, a reader of others. If originals of revisit
 	}
 	cli.JSONFlag(cmd, &asJSON)
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 65 also for warnings, and ask gowarc, another reader, too")
-	cmd.Flags().StringArrayVar(&elsewhere, "elsewhere", nil, "folder or list of files that were moved away; repeatable")
+	cmd.Flags().StringArrayVar(&heads, "manifest-head", nil,
+		"prove that the manifest continues this noted head (SHA-256), or heads that the key in this file signed; repeatable")
+	cmd.Flags().StringArrayVar(&manifests.elsewhere, "elsewhere", nil,
+		"folder or list of files that were moved away; repeatable")
 	cmd.Flags().StringArrayVar(&known, "known", nil, "accept references to records in this file or folder; repeatable")
 	return cmd
 }
 
-// verifyManifests compares the named files and the files of the named folders with the manifests of their folders.
-func verifyManifests(
-	ctx context.Context, paths, elsewhere []string, sum *Verified, see func(warc.Finding) error,
-) error {
-	moved, err := fixity.Elsewhere(elsewhere)
+// manifestCheck compares files with the manifests of their folders.
+type manifestCheck struct {
+	elsewhere []string // see [fixity.Elsewhere]
+	noted     []fixity.Noted
+}
+
+// run compares the named files, and the files of the named folders and of the folders below with a manifest.
+func (m manifestCheck) run(ctx context.Context, paths []string, sum *Verified, see func(warc.Finding) error) error {
+	moved, err := fixity.Elsewhere(m.elsewhere)
 	if err != nil {
 		return err
 	}
+	report := func(f warc.Finding) error {
+		sum.count(f)
+		return see(f)
+	}
+	only := foldersOf(paths)
+	found := map[string]bool{}
+	for _, dir := range slices.Sorted(maps.Keys(only)) {
+		o := fixity.CheckOptions{Only: only[dir], Elsewhere: moved, Noted: m.noted}
+		c, err := fixity.Check(ctx, dir, o, report)
+		if err != nil {
+			return err
+		}
+		if c.Manifest != "" {
+			sum.Manifests = append(sum.Manifests, c)
+		}
+		for _, h := range c.Held {
+			found[h.Noted] = true
+		}
+	}
+	var lacking []*warc.Finding
+	for _, n := range m.noted {
+		text := "no manifest here has a line with the SHA-256 " + n.Head + ", the head that was noted: lines were changed, " +
+			"removed or replaced, or it is the head of another folder"
+		if n.Signer != nil {
+			text = "no head of a manifest here is signed with the key in " + n.Text + ": signatures were removed or replaced, " +
+				"or it is the key of another folder"
+		}
+		if !found[n.Text] {
+			lacking = append(lacking, warc.FileFinding(strings.Join(paths, ", "), warc.Fixity, text))
+		}
+	}
+	return warc.ReportAll(lacking, report)
+}
+
+// foldersOf returns the folders with manifests that are about some files and folders, each with the names of the files
+// in it that are meant; nil = all.
+func foldersOf(paths []string) map[string]map[string]bool {
 	only := map[string]map[string]bool{}
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -84,6 +137,10 @@ func verifyManifests(
 		}
 		if info.IsDir() {
 			only[filepath.Clean(path)] = nil
+			manifests, _ := warc.FilesNamed([]string{path}, func(name string) bool { return name == fixity.FileName })
+			for _, f := range manifests {
+				only[filepath.Dir(f.Path)] = nil
+			}
 			continue
 		}
 		dir := filepath.Dir(path)
@@ -93,14 +150,20 @@ func verifyManifests(
 			names[filepath.Base(path)] = true
 		}
 	}
-	for _, dir := range slices.Sorted(maps.Keys(only)) {
-		_, err := fixity.Check(ctx, dir, fixity.CheckOptions{Only: only[dir], Elsewhere: moved}, func(f warc.Finding) error {
-			sum.count(f)
-			return see(f)
-		})
-		if err != nil {
-			return err
+	return only
+}
+
+// note reads heads that somebody has noted, and files with public keys.
+func (m *manifestCheck) note(texts []string) error {
+	for _, text := range texts {
+		n := fixity.Noted{Text: text, Head: strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), "sha256:")}
+		if b, err := hex.DecodeString(n.Head); err != nil || len(b) != sha256.Size {
+			n.Head = ""
+			if n.Signer, err = readSigner(text); err != nil {
+				return fmt.Errorf("--manifest-head %s is not 64 hexadecimal digits, and no file with a public key: %w", text, err)
+			}
 		}
+		m.noted = append(m.noted, n)
 	}
 	return nil
 }
@@ -133,57 +196,27 @@ func printVerified(out io.Writer, v Verified, asJSON bool) error {
 		records += v.Records[kind]
 		kinds = append(kinds, fmt.Sprintf("%d %s", v.Records[kind], kind))
 	}
-	return printResult(out, asJSON, map[string]Verified{"summary": v}, "%s of %s with %s (%s): %s, %s\n",
+	err := printResult(out, asJSON, map[string]Verified{"summary": v}, "%s of %s with %s (%s): %s, %s\n",
 		human.Count(v.Files, "file"), human.Bytes(v.Bytes), human.Count(records, "whole record"), strings.Join(kinds, ", "),
 		human.Count(v.Errors, "error"), human.Count(v.Warnings, "warning"))
+	for _, m := range v.Manifests {
+		if err == nil && !asJSON {
+			_, err = fmt.Fprintf(out, "%s: %s, head %s%s\n", m.Manifest, human.Count(m.Files, "file"), m.Head, heldText(m.Held))
+		}
+	}
+	return err
 }
 
-func newBag() *cobra.Command {
-	var o fixity.BagOptions
-	var period captureFlags
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "bag -o BAG DIR",
-		Short: "Copy the finished WARC files of a folder into a BagIt bag",
-		Long: `bag copies the finished WARC files of a folder into a new folder by RFC 8493 (BagIt 1.0), for a repository that takes bags. It compares
-each file with the manifest of the folder (manifest.jsonl) while it copies. A file that is damaged or missing is reported and left out,
-with exit code 65. The manifest itself goes with the bag. The bag appears when it is complete.
-
-With --since and --until only files with records of the period are chosen. With --link the files are hard links, which need no space;
-the bag must be on the same disk.`,
-		Example: "  arcrawl bag -o /transfer/2026-11 --since 2026-11 --until 2026-11 /var/lib/arcrawl/warc",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var s rewrite.Selection
-			if err := period.apply(cmd, &s); err != nil {
-				return err
-			}
-			o.Since, o.Until, o.Now, o.Software = s.From, s.To, time.Now(), "arcrawl/"+cli.Version()
-			sum, err := fixity.WriteBag(cmd.Context(), args[0], o, cli.PrintFinding(cmd.ErrOrStderr(), asJSON))
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = cli.WriteJSON(cmd.OutOrStdout(), sum)
-			} else {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s\n", o.Out, human.Count(sum.Files, "file"),
-					human.Bytes(sum.Bytes))
-			}
-			if err == nil && sum.Errors > 0 {
-				err = fmt.Errorf("%w: %s not in the bag", warc.ErrDamaged, human.Count(sum.Errors, "file"))
-			}
-			return err
-		},
+// heldText returns how a manifest continues the heads that somebody has noted.
+func heldText(held []fixity.Held) (text string) {
+	for _, h := range held {
+		signed := ""
+		if !h.Signed.IsZero() {
+			signed = ", signed at " + h.Signed.Format(time.RFC3339)
+		}
+		text += fmt.Sprintf("; continues the head %s%s, by %s", h.Head, signed, human.Count(h.Later, "later line"))
 	}
-	f := cmd.Flags()
-	f.StringVarP(&o.Out, "output", "o", "", "write the bag to this new folder (required)")
-	f.BoolVar(&o.Link, "link", false, "make hard links instead of copies")
-	f.StringVar(&o.Organization, "organization", "", "name of the institution, for bag-info.txt")
-	f.StringVar(&period.since, "since", "", "choose files with records from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
-	f.StringVar(&period.until, "until", "", "choose files with records up to the end of this date")
-	cli.JSONFlag(cmd, &asJSON)
-	_ = cmd.MarkFlagRequired("output")
-	return cmd
+	return text
 }
 
 func newOffload() *cobra.Command {

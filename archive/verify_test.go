@@ -54,16 +54,20 @@ func TestEachFaultIsReported(t *testing.T) {
 	const target = "http://a.example/"
 	good := archivetest.Response("good", target, archivetest.HTMLHead, "body")
 	last := archivetest.Response("last", target+"last", archivetest.HTMLHead, "the last one")
-	revisit := func(more ...string) string {
+	revisitWith := func(block string, more ...string) string {
 		return archivetest.Plain(archivetest.Fields("revisit", "again", append([]string{
 			"WARC-Target-URI: " + target, "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
 			"WARC-Payload-Digest: " + digest.Of([]byte("body")).String(),
-		}, more...)...), "")
+		}, more...)...), block)
 	}
+	revisit := func(more ...string) string { return revisitWith("", more...) }
 	refersTo := func(id, uri, date string) []string {
 		return []string{"WARC-Refers-To: <urn:x:" + id + ">", "WARC-Refers-To-Target-URI: " + uri, "WARC-Refers-To-Date: " + date}
 	}
 	const date = "2026-11-21T09:00:00Z"
+	headed := func(head string) string {
+		return revisitWith(head+"\r\n\r\n", append(refersTo("good", target, date), "Content-Type: application/http;msgtype=response")...)
+	}
 	for _, c := range []struct {
 		name   string
 		record string
@@ -93,6 +97,8 @@ func TestEachFaultIsReported(t *testing.T) {
 		{"an answer to nobody", archivetest.Plain(archivetest.Fields("request", "x", "WARC-Target-URI: "+target, "WARC-Concurrent-To: <urn:x:none>"), ""), "error dangling urn:x:none"},
 		{"a warcinfo that is not there", archivetest.Response("x", target, archivetest.HTMLHead, "x", "WARC-Warcinfo-ID: <urn:x:none>"), "error dangling WARC-Warcinfo-ID"},
 		{"a revisit", revisit(refersTo("good", target, date)...), ""},
+		{"a revisit with another content coding", headed(archivetest.HTMLHead + "\r\nContent-Encoding: gzip"), "warning revisit-framing gzip"},
+		{"a revisit in chunks, of a plain body", headed(archivetest.ChunkedHead), ""},
 		{"a revisit of a missing record", revisit(refersTo("none", target+"none", date)...), "error revisit-unresolved urn:x:none"},
 		{"a revisit found by URI and date", revisit(refersTo("none", target, date)...), "warning dangling by URI and date"},
 		{"a revisit of another URI", revisit(refersTo("good", target+"other", date)...), "error revisit-differs another URI"},
@@ -211,7 +217,8 @@ func TestEveryCutAndFlippedByteIsReported(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	slow.Unraced(t, onlyReaders)
-	content, err := os.ReadFile(archivetest.Small(t).Files()[0])
+	file := archivetest.Small(t).Files()[0]
+	content, err := os.ReadFile(file)
 	archivetest.Must(t, err)
 	const step = 23 // a prime, so that no periodic position is skipped
 	ends := map[int]bool{0: true}
@@ -227,7 +234,7 @@ func TestEveryCutAndFlippedByteIsReported(t *testing.T) {
 		archivetest.Must(t, rec.Close())
 		ends[int(rec.Offset+rec.Length)] = true
 	}
-	path, text := filepath.Join(t.TempDir(), "damaged.warc.gz"), unzip(content)
+	path, text := filepath.Join(t.TempDir(), filepath.Base(file)), unzip(content)
 	for pos := range len(content) {
 		if pos > 20 && pos%step > 0 {
 			continue
@@ -532,7 +539,7 @@ var samples = []sample{
 	},
 	{
 		made: "GNU Wget 1.21.3, deduplicated", files: []string{"wget-1.warc.gz", "wget-2.warc.gz"},
-		warnings: map[warc.Kind]int{warc.Framing: 1, warc.BlockDigest: 6, warc.BadHeader: 12},
+		warnings: map[warc.Kind]int{warc.Framing: 1, warc.BlockDigest: 6, warc.BadHeader: 12, warc.NoInfo: 2},
 		captures: 16, framed: 2, imported: 8,
 	},
 	{

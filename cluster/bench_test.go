@@ -37,12 +37,17 @@ func benchURIs(b testing.TB) int {
 // BenchmarkRevisit measures what a revisit costs the node and the database: the frontier alone, and with shipments.
 func BenchmarkRevisit(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { benchmarkRevisit(b, nil) })
-	b.Run("shipped", func(b *testing.B) { benchmarkRevisit(b, postgres.New(b)) })
+	b.Run("shipped", func(b *testing.B) {
+		db := postgres.New(b)
+		db.Sync()
+		benchmarkRevisit(b, db)
+	})
 }
 
 // BenchmarkLoad measures what a URI costs the node and the database when another node takes the crawl over.
 func BenchmarkLoad(b *testing.B) {
 	db := postgres.New(b)
+	db.Sync()
 	p := &place{TB: b, db: db, name: "a", state: b.TempDir()}
 	benchStore(p, time.Now())
 	p.run(func(*frontier.Frontier) {})

@@ -154,6 +154,7 @@ func (f *processes) command(want string, args ...string) {
 func (f *processes) awaitStatus(node string, words ...string) {
 	f.Helper()
 	f.running[node].WaitFor(f.T, fmt.Sprintf("node %s with the status %q", node, words), func() bool {
+		time.Sleep(200 * time.Millisecond) // each question is a process
 		out, err := f.status(f.config["a"])
 		for line := range strings.Lines(out) {
 			missing := func(word string) bool { return !strings.Contains(line, word) }

@@ -67,6 +67,7 @@ max_delay = "2s"
 
 [[wait]]
 mime = ".*"
+rule = "classic"
 initial = "10s"
 min = "5s"
 max = "2m"

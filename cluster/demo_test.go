@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -118,13 +119,13 @@ func (d *shownCluster) endsWith(code int) {
 	d.Helper()
 	select {
 	case <-d.gone:
-	case <-time.After(time.Minute):
+	case <-time.After(3 * time.Minute):
 		d.Fatalf("the demo does not end:\n%s", d.output())
 	}
 	if got := d.cmd.ProcessState.ExitCode(); got != code {
 		d.Errorf("the demo ended with %s, want code %d:\n%s", d.cmd.ProcessState, code, d.output())
 	}
-	for giveUp := time.Now().Add(20 * time.Second); len(d.running()) > 0; time.Sleep(100 * time.Millisecond) {
+	for giveUp := time.Now().Add(daemontest.Patience); len(d.running()) > 0; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(giveUp) {
 			d.Fatalf("processes %d still run:\n%s", d.running(), d.output())
 		}

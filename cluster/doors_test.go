@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 )
@@ -9,7 +10,7 @@ import (
 // TestWhoCrawlsAShard asks a node for the owners of shards and for the bearers of certificates.
 func TestWhoCrawlsAShard(t *testing.T) {
 	t.Parallel()
-	n := &thisNode{seen: make(chan shared.States, 1)}
+	n := &thisNode{seen: make(chan sighting, 1)}
 	if name, _ := n.Crawler(1); name != "" || n.Bearer([]byte("b")) != "" {
 		t.Errorf("before the first beat: %q", name)
 	}
@@ -18,7 +19,7 @@ func TestWhoCrawlsAShard(t *testing.T) {
 		Nodes: []shared.Member{
 			{Name: "a"}, {Name: "b", Door: shared.Door{Address: "10.0.0.5:1", Print: []byte("b")}},
 		},
-	})
+	}, time.Now())
 	for shard, want := range map[int][2]string{
 		0: {}, 1: {"a", ""}, 2: {"b", "10.0.0.5:1"}, 3: {}, 4: {}, 5: {"d", ""}, 6: {},
 	} {

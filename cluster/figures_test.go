@@ -57,6 +57,7 @@ func measureVisits(t *testing.T) {
 	for round := range 3 {
 		for kind, name := range []string{"alone", "node"} {
 			db := postgres.New(t)
+			db.Sync()
 			site := newSite(t, 60, 30, 50*time.Millisecond, 2*time.Second)
 			config := site.node(t, filepath.Join(dir, fmt.Sprint(name, round)), db.URL(db.Address()), "a")
 			if kind == 0 {
@@ -99,6 +100,7 @@ func withoutCluster(t *testing.T, path string) {
 func measureIdleNodes(t *testing.T) {
 	const measured = time.Minute
 	db := postgres.New(t)
+	db.Sync()
 	site := newSite(t, sharedHosts, sharedPages, sharedRest, time.Hour)
 	f := newProcesses(t, db.URL(db.Address()), site, 4, "a", "b", "c")
 	f.divide(6)
@@ -123,6 +125,7 @@ func measureIdleNodes(t *testing.T) {
 func measureTakeover(t *testing.T) {
 	const hosts, uris = 400, 200_000
 	db := postgres.New(t)
+	db.Sync()
 	site := newSite(t, hosts, uris/hosts, time.Second, time.Hour)
 	f := newProcesses(t, db.URL(db.Address()), site, 1, "a", "b")
 	for _, path := range f.config { // how long hosts rest after a crash, as it is without settings

@@ -10,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -97,13 +98,12 @@ func TestANodeThatCannotCrawlHandsItsShardOver(t *testing.T) {
 	await := func(what string, is func(shared.Report) bool) {
 		t.Helper()
 		var r shared.Report
-		for range 600 {
+		for giveUp := time.Now().Add(2 * daemontest.Patience); time.Now().Before(giveUp); time.Sleep(100 * time.Millisecond) {
 			var err error
 			r, err = shared.Look(t.Context(), a.options().Database, func() error { return nil })
 			if err == nil && is(r) {
 				return
 			}
-			time.Sleep(100 * time.Millisecond)
 		}
 		t.Fatalf("%s did not happen: %+v", what, r)
 	}

@@ -6,13 +6,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// capturedIn returns what a row was made of.
-func capturedIn(r api.DayRow) evaluators.Captured {
-	return evaluators.Captured{
-		Requests: r.Requests, Seen: r.Seen, Missed: max(r.Versions-float64(r.Seen), 0), Fewer: r.Fewer, More: r.More,
-	}
-}
-
 // joinDays returns the report of a whole crawl from the reports of its parts. A host that has moved may be in several.
 func joinDays(parts []api.DayReport) api.DayReport {
 	out := api.DayReport{Pace: []api.HostPace{}}
@@ -22,11 +15,11 @@ func joinDays(parts []api.DayReport) api.DayReport {
 	add := func(list []api.DayRow) {
 		for _, r := range list {
 			at := key{r.Host, r.Day}
-			sums[at] = sums[at].Plus(capturedIn(r))
+			sums[at] = sums[at].Plus(admin.CapturedIn(r))
 		}
 	}
 	for _, p := range parts {
-		all, out.More = all.Plus(capturedIn(p.All)), out.More || p.More
+		all, out.More = all.Plus(admin.CapturedIn(p.All)), out.More || p.More
 		add(p.Days)
 		add(p.Hosts)
 		add(p.Rows)

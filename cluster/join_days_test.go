@@ -69,7 +69,7 @@ func TestAJoinedReportIsTheReportOfAll(t *testing.T) {
 func text(t *testing.T, r api.DayReport) string {
 	t.Helper()
 	rows := []*api.DayRow{&r.All}
-	for _, list := range [][]api.DayRow{r.Days, r.Hosts, r.Rows} {
+	for _, list := range [][]api.DayRow{r.Days, r.Weeks, r.Hosts, r.Rows} {
 		for i := range list {
 			rows = append(rows, &list[i])
 		}

@@ -202,14 +202,28 @@ func addDue(_ *joining, all []int64, _ []int) (sum int64) {
 	return sum
 }
 
-// joinAlarms joins alarms, newest first. All shards of a node raise the alarms about the node: they are shown once.
-func joinAlarms(_ *joining, all [][]api.Alarm, _ []int) []api.Alarm {
+// joinAlarms joins alarms, newest first. All shards of a node raise the alarms about the node: they are shown once. The
+// text of an alarm that not all nodes raise begins with the names of those that do.
+func joinAlarms(j *joining, all [][]api.Alarm, at []int) []api.Alarm {
 	out := []api.Alarm{}
-	known := map[[3]string]bool{}
-	for _, a := range concat(all) {
-		if key := [3]string{a.Kind, a.About, a.Text}; !known[key] {
-			known[key] = true
-			out = append(out, a)
+	nodes, everyone := map[[3]string][]string{}, map[string]bool{}
+	key := func(a api.Alarm) [3]string { return [3]string{a.Kind, a.About, a.Text} }
+	for i, list := range all {
+		node := j.nodes[at[i]]
+		everyone[node] = true
+		for _, a := range list {
+			by := nodes[key(a)]
+			if by == nil {
+				out = append(out, a)
+			}
+			if !slices.Contains(by, node) {
+				nodes[key(a)] = append(by, node)
+			}
+		}
+	}
+	for i, a := range out {
+		if by := nodes[key(a)]; len(by) < len(everyone) {
+			out[i].Text = "node " + strings.Join(by, ", ") + ": " + a.Text
 		}
 	}
 	slices.SortStableFunc(out, func(a, b api.Alarm) int { return b.Since.Compare(a.Since) })

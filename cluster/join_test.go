@@ -32,7 +32,7 @@ func (n *thisNode) join(ctx context.Context, wants int) (*ownedShard, error) {
 	if err != nil {
 		return nil, err
 	}
-	for st := <-n.seen; ; {
+	for st := (<-n.seen).States; ; {
 		for _, had := range []bool{true, false} {
 			for i, state := range st.Shards {
 				if had != has[i+1] || wants != 0 && wants != i+1 || state.Owner != "" && state.Owner != n.o.Node && !state.Fenced {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
@@ -48,6 +49,7 @@ type lease struct {
 	began time.Time // of the uninterrupted lease
 	lost  error     // why it never comes back
 	conns map[*conn]struct{}
+	over  *time.Timer // breaks connections off when the lease is over; nil before the first beat
 }
 
 func newLease(now func() time.Time) *lease {
@@ -63,6 +65,11 @@ func (l *lease) extend(start time.Time) {
 		l.began = now
 	}
 	l.until = start.Add(leaseTime)
+	wait := l.until.Sub(l.now()) + time.Millisecond // err says that the lease holds until then
+	if l.over == nil {
+		l.over = time.AfterFunc(wait, l.breakOff)
+	}
+	l.over.Reset(wait)
 }
 
 // end ends the lease permanently.
@@ -108,7 +115,8 @@ func (l *lease) voids(began time.Time) error {
 	return nil
 }
 
-// breakOff closes all connections to sites if the lease does not hold.
+// breakOff resets all connections to sites if the lease does not hold. Of a connection that is only closed, the kernel
+// would still send what it holds, as soon as the network lets it.
 func (l *lease) breakOff() {
 	if l.err() == nil {
 		return
@@ -118,7 +126,7 @@ func (l *lease) breakOff() {
 	l.conns = map[*conn]struct{}{}
 	l.mu.Unlock()
 	for c := range open {
-		_ = c.Conn.Close() // the exchange reports it
+		_, _ = c.SetLinger(0), c.Conn.Close() // the exchange reports it
 	}
 }
 
@@ -133,9 +141,18 @@ func (l *lease) dialer(dial fetch.Dialer) fetch.Dialer {
 			return nil, err
 		}
 		c := &conn{Conn: plain, lease: l}
+		if raw, err := c.SyscallConn(); err == nil {
+			err = shared.GiveUpAfter(raw, leaseTime) // also while this process stands still
+			if err != nil {
+				return nil, errors.Join(err, plain.Close())
+			}
+		}
 		l.mu.Lock()
 		l.conns[c] = struct{}{}
 		l.mu.Unlock()
+		if err := l.err(); err != nil { // it may have ended since
+			return nil, errors.Join(err, c.Close())
+		}
 		return c, nil
 	}
 }

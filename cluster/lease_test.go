@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -90,6 +91,50 @@ func TestConnectionsEndWithTheLease(t *testing.T) {
 	if err := c.Close(); err != nil || len(l.conns) != 0 {
 		t.Errorf("%d connections are left, %v", len(l.conns), err)
 	}
+}
+
+// lingering records what it is to do when it is closed.
+type lingering struct {
+	net.Conn
+	linger int
+	closed time.Time
+}
+
+func (s *lingering) SetLinger(sec int) error { s.linger = sec; return nil }
+
+func (s *lingering) Close() error { s.closed = time.Now(); return s.Conn.Close() }
+
+// TestConnectionsAreResetWhenTheLeaseIsOver waits in virtual time. No beat fails in it: the database does not answer
+// until much later. A connection of which the kernel holds a request must not wait for that.
+func TestConnectionsAreResetWhenTheLeaseIsOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		l := newLease(time.Now)
+		l.extend(start)
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		s := &lingering{Conn: ours, linger: -1}
+		if _, err := l.dialer(func(context.Context, string, string) (net.Conn, error) { return s, nil })(t.Context(), "", ""); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4 * time.Second)
+		l.extend(start.Add(2 * time.Second))
+		time.Sleep(9 * time.Second)
+		synctest.Wait()
+		over := 2*time.Second + leaseTime
+		if took := s.closed.Sub(start); s.linger != 0 || took < over || took > over+time.Second {
+			t.Errorf("closed after %s with linger %d, want a reset after 12 s", took, s.linger)
+		}
+		late := func(context.Context, string, string) (net.Conn, error) { time.Sleep(leaseTime); return s, nil }
+		l.extend(time.Now())
+		time.Sleep(time.Second)
+		synctest.Wait()
+		s.closed = time.Time{}
+		if _, err := l.dialer(late)(t.Context(), "", ""); !errors.Is(err, errNoLease) || s.closed.IsZero() {
+			t.Errorf("a connection that was made while the lease ended: %v", err)
+		}
+	})
 }
 
 // TestALongShipmentHasTime compares the time for a shipment with a slow database. A shipment that never ends holds the

@@ -13,6 +13,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
@@ -56,7 +57,7 @@ func (p *place) beatBefore() (take func()) {
 	p.Helper()
 	n, err := openNode(p.Context(), p.options(), func(error) {})
 	p.must(err)
-	st := <-n.seen
+	st := (<-n.seen).States
 	return func() {
 		p.Helper()
 		defer n.Close()
@@ -92,11 +93,10 @@ func (p *place) knowsOnlyShard(shard int) {
 // eventually waits until something is true.
 func (p *place) eventually(what string, is func() bool) {
 	p.Helper()
-	for range 300 {
+	for giveUp := time.Now().Add(daemontest.Patience); time.Now().Before(giveUp); time.Sleep(50 * time.Millisecond) {
 		if is() {
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	p.Fatalf("node %s: %s did not happen; its log:\n%s", p.name, what, &p.log)
 }
@@ -198,12 +198,16 @@ func TestAShardThatNobodyCrawlsIsReported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		var w watch
-		st := shared.States{Shards: []shared.State{{Owner: "a"}, {}}}
+		w := watch{me: "a"}
+		st := sighting{States: shared.States{Shards: []shared.State{{Owner: "a"}, {}}}, at: time.Now()}
 		for range 60 {
 			st.Shards[0].Beat++
-			w.tell(st, zerolog.New(&log))
-			time.Sleep(beatEvery)
+			w.look(st, zerolog.New(&log))
+			w.tell(zerolog.New(&log))
+			st.at = st.at.Add(beatEvery)
+		}
+		if strings.Contains(log.String(), "another node crawls") {
+			t.Errorf("a node takes itself for another one:\n%s", &log)
 		}
 		if n := strings.Count(log.String(), "nobody crawls a shard"); n != 1 || !strings.Contains(log.String(), `"shard":2`) {
 			t.Errorf("reported %d times:\n%s", n, &log)
@@ -216,16 +220,17 @@ func TestAFencedOwnerIsFencedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var w watch
-		st := shared.States{Shards: []shared.State{{Owner: "a", Beat: 1}}}
-		if w.look(st, zerolog.Nop()) {
+		st := sighting{States: shared.States{Shards: []shared.State{{Owner: "a", Beat: 1}}}, at: time.Now()}
+		fences := func() bool { w.look(st, zerolog.Nop()); return w.still().Owner != "" }
+		if fences() {
 			t.Error("fenced an owner that was seen once")
 		}
-		time.Sleep(fenceAfter)
-		if !w.look(st, zerolog.Nop()) {
+		st.at = st.at.Add(fenceAfter)
+		if !fences() {
 			t.Error("did not fence an owner that stands still")
 		}
 		st.Shards[0].Fenced = true
-		if w.look(st, zerolog.Nop()) {
+		if fences() {
 			t.Error("fenced an owner that is fenced")
 		}
 	})

@@ -238,7 +238,7 @@ func (m *mirror) shipment(ctx context.Context) (*shipment, error) {
 
 // The maximum size of a portion of rows.
 const (
-	portionRows  = 5_000
+	portionRows  = 2_000 // a statement, which the database may not execute for long
 	portionBytes = 4 << 20
 )
 

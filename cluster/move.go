@@ -70,7 +70,7 @@ func hasNoCrawl(r shared.Report) error {
 
 // takeOnly takes the shard of a crawl that was never divided.
 func (n *thisNode) takeOnly(ctx context.Context) (*ownedShard, error) {
-	st := <-n.seen
+	st := (<-n.seen).States
 	s, err := n.take(ctx, st.Shards[0], 1)
 	if err == nil && s == nil {
 		err = errHasCrawl

@@ -56,7 +56,9 @@ type thisNode struct {
 	lost   func(error) // is called when this node may not continue
 
 	lastBeat int64                         // that the database confirmed; only Beat uses it, and Open before
-	seen     chan shared.States            // what the last beat found, for Run
+	beaten   time.Time                     // start of the last beat; zero after one that failed; as lastBeat
+	watched  time.Time                     // what the last sighting has as its time; as lastBeat
+	seen     chan sighting                 // what the last beat found, for Run
 	found    atomic.Pointer[shared.States] // the same, for requests
 	loading  chan struct{}                 // has a token for each store that is being loaded
 
@@ -69,6 +71,15 @@ type thisNode struct {
 	owned map[int]*ownedShard
 }
 
+// sighting holds what a beat found of the other nodes.
+type sighting struct {
+	shared.States
+
+	// at is the time by which the others are judged. It stands still from a beat to one that failed, and to the next one:
+	// while the database is away, nobody can beat.
+	at time.Time
+}
+
 // maxLoading is the maximum number of stores that are loaded at once, so that shipments find a connection.
 const maxLoading = 2
 
@@ -77,7 +88,7 @@ const maxLoading = 2
 func openNode(ctx context.Context, o nodeOptions, lost func(error)) (*thisNode, error) {
 	n := &thisNode{
 		o: o, lost: lost, lease: newLease(time.Now), owned: map[int]*ownedShard{},
-		seen: make(chan shared.States, 1), loading: make(chan struct{}, maxLoading),
+		seen: make(chan sighting, 1), watched: time.Now(), watch: watch{me: o.Node}, loading: make(chan struct{}, maxLoading),
 	}
 	var err error
 	if n.shared, err = n.connect(ctx); err != nil {
@@ -147,7 +158,7 @@ func (n *thisNode) firstBeat(ctx context.Context) error {
 	}
 	n.lastBeat = st.Own
 	n.lease.extend(start)
-	n.tell(st)
+	n.tell(st, start)
 	return nil
 }
 
@@ -158,14 +169,18 @@ func (n *thisNode) beat(ctx context.Context) (shared.States, error) {
 	return n.shared.Beat(ask)
 }
 
-// tell leaves what a beat found for Run and for requests, instead of what an earlier one found.
-func (n *thisNode) tell(st shared.States) {
+// tell leaves what a beat found that began at start for Run and for requests, instead of what an earlier one found.
+func (n *thisNode) tell(st shared.States, start time.Time) {
+	if !n.beaten.IsZero() { // a longer time passes only while this process stands still, and maybe the others too
+		n.watched = n.watched.Add(min(start.Sub(n.beaten), beatEvery+askTime))
+	}
+	n.beaten = start
 	n.found.Store(&st)
 	select {
 	case <-n.seen:
 	default:
 	}
-	n.seen <- st
+	n.seen <- sighting{st, n.watched}
 }
 
 // Beat extends the lease until ctx ends.
@@ -184,7 +199,7 @@ func (n *thisNode) Beat(ctx context.Context) {
 			n.lose(errors.Join(errAhead(n.o.State), n.noteAhead()))
 			return
 		case err != nil:
-			n.lease.breakOff()
+			n.beaten = time.Time{}
 			if !told {
 				n.o.Log.Error().Err(err).Msg("the database of the cluster does not answer: nothing is visited after 10 s without it")
 			}
@@ -196,7 +211,7 @@ func (n *thisNode) Beat(ctx context.Context) {
 		for _, s := range n.all() {
 			s.noteBeat(start, st.Own)
 		}
-		n.tell(st)
+		n.tell(st, start)
 		if told {
 			n.o.Log.Info().Msg("the database of the cluster answers again: crawling")
 		}
@@ -253,7 +268,7 @@ func (n *thisNode) fence(ctx context.Context, st shared.State) (done bool) {
 	case err != nil:
 		n.o.Log.Warn().Err(err).Msg("could not fence the node that stands still: trying again")
 	case done:
-		n.o.Log.Warn().Str("node", st.Owner).Msg("fenced a node that stood still: taking the crawl over")
+		n.o.Log.Warn().Str("owner", st.Owner).Msg("fenced a node that stood still: taking the crawl over")
 	}
 	return done
 }

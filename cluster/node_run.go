@@ -77,15 +77,16 @@ func (n *thisNode) settle(u *unit) {
 
 // place fences who stands still, and takes and releases shards.
 func (n *thisNode) place(
-	ctx context.Context, st shared.States, young bool, units map[int]*unit, start func(*ownedShard),
+	ctx context.Context, st sighting, young bool, units map[int]*unit, start func(*ownedShard),
 ) error {
-	n.lives.look(st, time.Now())
-	if n.watch.look(st, n.o.Log) {
-		n.fence(ctx, n.watch.still())
+	n.lives.look(st.States, st.at)
+	n.watch.look(st, n.o.Log)
+	if still := n.watch.still(); still.Owner != "" {
+		n.fence(ctx, still)
 	}
-	n.watch.tell(st, n.o.Log)
+	n.watch.tell(n.o.Log)
 	n.examine(time.Now())
-	v := n.view(st, time.Now(), units)
+	v := n.view(st.States, st.at, units)
 	v.young = young
 	for _, shard := range v.take() {
 		if units[shard] != nil {
@@ -108,7 +109,7 @@ func (n *thisNode) place(
 		}
 	}
 	if len(units) == 0 {
-		n.o.Notify("READY=1\nSTATUS=" + n.idleFor(st, v))
+		n.o.Notify("READY=1\nSTATUS=" + n.idleFor(st.States, v))
 		n.o.Notify("WATCHDOG=1")
 	}
 	return nil

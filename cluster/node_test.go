@@ -358,7 +358,7 @@ func TestAnUncleanEndLosesOnlyWhatWasNotShipped(t *testing.T) {
 	taker, err := openNode(t.Context(), later.options(), func(error) {})
 	later.must(err)
 	defer taker.Close()
-	st = <-taker.seen
+	st = (<-taker.seen).States
 	got, err := taker.take(t.Context(), st.Shards[0], 1)
 	if got != nil || err != nil || !strings.Contains(later.log.String(), "has not shipped its whole store") {
 		t.Errorf("half a store was taken over: %v\n%s", err, &later.log)

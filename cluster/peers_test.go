@@ -264,7 +264,7 @@ func TestListsAreJoined(t *testing.T) {
 		{"/hosts?sort=uris&limit=3&offset=3", "", "8 3.test 3.example 3.example"},
 		{"/hosts?offset=100", "", "8"},
 		{"/new?limit=2", "", "3.example 3.example more 6, down 3.example 3.example 2.example 1.example, as of 1"},
-		{"/alarms", "", "3.example 2.example 1.example the disk is full"},
+		{"/alarms", "", "3.examplenode b:  2.examplenode a:  1.examplenode a:  the disk is full"},
 		{"/traps", "", "6.example 6.example 7.example 8.example"},
 		{"/audit?limit=3", "", "3 3 2"},
 		{"/alarms/acknowledge", `{"kind":"host","about":"3.example"}`, "1"},

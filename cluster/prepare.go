@@ -78,7 +78,21 @@ func (n *ownedShard) load(ctx context.Context, o frontier.Options) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	defer n.Watch(nil)
 	return n.patiently(ctx, func() error { return n.loadOnce(ctx, o) })
+}
+
+// awaitSpace waits a moment for space on the disk. After some minutes other nodes take the shard.
+func (n *ownedShard) awaitSpace(ctx context.Context, full error) error {
+	n.mu.Lock()
+	if n.fault == nil {
+		since := time.Now()
+		n.fault = func() (string, time.Time) { return full.Error(), since }
+		n.o.Log.Error().Err(full).Int("shard", n.shard).
+			Msg("the disk has no space for the copy of a shard: waiting; free some, or other nodes take the shard")
+	}
+	n.mu.Unlock()
+	return cli.Wait(ctx, beatEvery)
 }
 
 // loadOnce removes the local store, and loads it from the database.
@@ -86,7 +100,7 @@ func (n *ownedShard) loadOnce(ctx context.Context, o frontier.Options) error {
 	if err := removeStore(n.state); err != nil {
 		return ownFault{err}
 	}
-	start, in := time.Now(), incoming{log: n.o.Log}
+	start, in := time.Now(), incoming{log: n.o.Log, await: func(full error) error { return n.awaitSpace(ctx, full) }}
 	var asked error
 	since, err := frontier.Load(o, n.before.Clean, func(put func(k, v []byte) error) error {
 		asked = n.shared.Each(ctx, func(k, v []byte) error { return in.put(k, v, put) })
@@ -110,6 +124,7 @@ func (n *ownedShard) loadOnce(ctx context.Context, o frontier.Options) error {
 // incoming counts the rows of a crawl that is being loaded, and collects those that are damaged.
 type incoming struct {
 	log     zerolog.Logger
+	await   func(full error) error // waits for space
 	rows    int
 	damaged []shared.Row
 }
@@ -118,6 +133,12 @@ type incoming struct {
 func (in *incoming) put(k, v []byte, store func(k, v []byte) error) error {
 	in.rows++
 	err := store(k, v)
+	for errors.Is(err, frontier.ErrFull) {
+		if err := in.await(err); err != nil {
+			return err
+		}
+		err = store(k, v)
+	}
 	switch {
 	case err == nil:
 		return nil
@@ -135,6 +156,9 @@ func (n *ownedShard) patiently(ctx context.Context, ask func() error) error {
 	told := false
 	err := persist(ctx, ask, func(err error, first bool) bool {
 		var own ownFault
+		if n.lease.lostFor() == nil && errors.Is(err, frontier.ErrFull) {
+			return n.awaitSpace(ctx, err) == nil
+		}
 		if n.lease.lostFor() != nil || errors.As(err, &own) || !shared.IsUnreachable(err) {
 			return false
 		}

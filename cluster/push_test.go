@@ -46,7 +46,7 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 	site.waitFor(t, first, "p", 20)
 	status := func(want string, ends int) {
 		t.Helper()
-		for giveUp := time.Now().Add(time.Minute); ; time.Sleep(time.Second) { // a node reports every 15 s
+		for giveUp := time.Now().Add(daemontest.Patience); ; time.Sleep(time.Second) { // a node reports every 15 s
 			out, err := f.status(pushed)
 			code := 0
 			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {

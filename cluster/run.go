@@ -47,6 +47,7 @@ func run(ctx context.Context, c *config.Config, o daemon.Options) (err error) {
 		defer stop()
 		o.Hangup = hangup
 	}
+	o.Log = o.Log.With().Str("node", c.Cluster.Node).Logger() // logs of several nodes are read together
 	if err := daemon.PrepareFolders(c); err != nil {
 		return err
 	}
@@ -162,7 +163,9 @@ func (n *process) crawl(ctx context.Context, s *ownedShard) error {
 	defer end()
 	opened := stayAlive(o.Notify)
 	defer opened()
-	store := frontier.Options{Dir: s.State(), Now: time.Now(), BulkLoad: true}
+	store := frontier.Options{
+		Dir: s.State(), Now: time.Now(), BulkLoad: true, AwaitSpace: func() { time.Sleep(time.Second) },
+	}
 	if err := s.Prepare(ctx, store); err != nil {
 		return endedBecause(ctx, err)
 	}

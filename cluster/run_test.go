@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
+	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -50,7 +51,7 @@ func divided(t *testing.T, db *postgres.Server, shards int, changes ...func(dir,
 // awaitLines waits until the log has a number of lines with some words.
 func awaitLines(t *testing.T, l *daemontest.Life, n int, words string) {
 	t.Helper()
-	deadline := time.Now().Add(2 * daemontest.Patience)
+	deadline := time.Now().Add(daemontest.Patience)
 	for ; strings.Count(l.Text(), words) < n; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) || strings.Contains(l.Text(), "Run returned") {
 			t.Fatalf("%q is not in the log %d times:\n%s", words, n, l.Text())
@@ -63,12 +64,8 @@ func awaitLines(t *testing.T, l *daemontest.Life, n int, words string) {
 func TestANodeListensForHubsOnceForAllShards(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := demosite.FreeAddress()
 	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	if err := free.Close(); err != nil {
 		t.Fatal(err)
 	}
 	l := divided(t, postgres.New(t), 3, func(_, main string) string {

@@ -58,7 +58,7 @@ type ownedShard struct {
 // take takes a shard that has the state st. It returns nil if that fails, and may be tried again.
 func (n *thisNode) take(ctx context.Context, st shared.State, shard int) (*ownedShard, error) {
 	if st.Owner != "" && st.Owner != n.o.Node && !st.Whole {
-		n.o.Log.Error().Str("node", st.Owner).
+		n.o.Log.Error().Str("owner", st.Owner).
 			Msg("the owner has not shipped its whole store, so nobody can take the crawl over: start that node again")
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func (n *thisNode) take(ctx context.Context, st shared.State, shard int) (*owned
 	n.mu.Lock()
 	n.owned[shard] = s
 	n.mu.Unlock()
-	n.o.Log.Info().Str("node", n.o.Node).Int("shard", shard).Int("shards", s.shards).Int64("epoch", s.epoch).
+	n.o.Log.Info().Int("shard", shard).Int("shards", s.shards).Int64("epoch", s.epoch).
 		Bool("clean", s.before.Clean).Msg("this node owns the crawl now")
 	return s, os.MkdirAll(s.state, 0o750)
 }

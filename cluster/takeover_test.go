@@ -137,6 +137,7 @@ min_delay = %q
 max_delay = %q
 [[wait]]
 mime = ".*"
+rule = "classic"
 initial = %q
 min = %q
 max = %q
@@ -184,7 +185,7 @@ func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
 	f.signal("a", syscall.SIGCONT)
 	select {
 	case <-first.Gone:
-	case <-time.After(time.Minute):
+	case <-time.After(3 * time.Minute):
 		t.Error("the node that was fenced still runs")
 	}
 	if code := first.Cmd.ProcessState.ExitCode(); code != cli.ExitBusy || !strings.Contains(first.Output(), "no longer owns the crawl") {

@@ -8,41 +8,40 @@ import (
 	"github.com/arcrawl/arcrawl/cluster/shared"
 )
 
-// watch notes since when the owners of the shards stand still.
+// watch notes since when the owners of the shards stand still, by the times of sightings.
 type watch struct {
+	me    string // this node
+	now   time.Time
 	seen  []shared.State
 	since []time.Time // seen did not change since then, in all answers
 	told  []bool
 }
 
-// look compares the owners with the ones that it saw last, and reports whether one stands still for too long.
-func (w *watch) look(st shared.States, log zerolog.Logger) (still bool) {
-	if len(w.seen) != len(st.Shards) {
-		*w = watch{seen: make([]shared.State, len(st.Shards)), since: make([]time.Time, len(st.Shards))}
+// look compares the owners with the ones that it saw last.
+func (w *watch) look(st sighting, log zerolog.Logger) {
+	if n := len(st.Shards); len(w.seen) != n {
+		w.seen, w.since, w.told = make([]shared.State, n), make([]time.Time, n), make([]bool, n)
 	}
+	w.now = st.at
 	for i, s := range st.Shards {
 		if w.since[i].IsZero() || s.Owner != w.seen[i].Owner || s.Beat != w.seen[i].Beat {
-			if s.Owner != "" && s.Owner != w.seen[i].Owner {
-				log.Info().Str("owner", s.Owner).Int("shard", i+1).Msg("another node crawls: waiting to take over")
+			if s.Owner != "" && s.Owner != w.me && s.Owner != w.seen[i].Owner {
+				log.Info().Str("owner", s.Owner).Int("shard", i+1).
+					Msg("another node crawls this shard: if that one stands still, this node takes it over")
 			}
-			w.since[i] = time.Now()
+			w.since[i] = w.now
 		}
 		w.seen[i] = s
 	}
-	return w.still().Owner != ""
 }
 
 // tellAfter is how long nobody crawls a shard before the nodes of the others log that. A waiting node takes it sooner.
 const tellAfter = time.Minute
 
 // tell logs once which shards nobody crawls.
-func (w *watch) tell(st shared.States, log zerolog.Logger) {
-	w.look(st, zerolog.Nop())
-	if w.told == nil {
-		w.told = make([]bool, len(st.Shards))
-	}
-	for i := range min(len(w.told), len(st.Shards)) {
-		orphan := time.Since(w.since[i]) >= tellAfter
+func (w *watch) tell(log zerolog.Logger) {
+	for i, since := range w.since {
+		orphan := w.now.Sub(since) >= tellAfter
 		if orphan && !w.told[i] {
 			log.Error().Int("shard", i+1).Msg("nobody crawls a shard: its hosts are not visited until you start another node")
 		}
@@ -53,7 +52,7 @@ func (w *watch) tell(st shared.States, log zerolog.Logger) {
 // still returns a shard whose owner stands still for too long; the zero value if there is none.
 func (w *watch) still() shared.State {
 	for i, s := range w.seen {
-		if s.Owner != "" && !s.Fenced && time.Since(w.since[i]) >= fenceAfter {
+		if s.Owner != "" && !s.Fenced && w.now.Sub(w.since[i]) >= fenceAfter {
 			return s
 		}
 	}

@@ -74,6 +74,7 @@ func (l *loader) checkStorage() {
 		}
 	}
 	l.checkFolders()
+	l.checkParts()
 	l.checkUpload()
 	if rel, err := filepath.Rel(s.State, s.WARC); err == nil && filepath.IsLocal(rel) && rel != "." {
 		schema.FieldAt(l.main, "", "storage.warc", w.WARC).

@@ -29,12 +29,14 @@ type Config struct {
 	WARC       warcout.Options // the daemon fills the fields that have no key in [warc]
 	Collection string          // of which the WARC files are part; "" = none
 	Series     []string        // names of the series of WARC files that hosts may have
+	Parts      []Part          // what people should know of the files of each
 	Index      Index
 	// UsualRequests says that the usual request of a revisit has a record. Its key is warc.usual_requests.
 	UsualRequests bool
 	// DNSRecords says that look-ups of hosts are archived. Its key is warc.dns.
 	DNSRecords bool
 	Upload     Upload
+	Fixity     Fixity
 	Sealed     struct{ URL, Command string } // the server and the program that receive each finished WARC file; "" = none
 	Log        Log
 	Admin      Admin

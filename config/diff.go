@@ -174,14 +174,14 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	slices.SortFunc(later, func(a, b KeyChange) int { return cmp.Compare(a.Key, b.Key) })
 	inForce := *next
 	inForce.DNSRecords, inForce.Collection, inForce.Sealed = c.DNSRecords, c.Collection, c.Sealed
-	inForce.Render, inForce.Series = c.Render, c.Series
+	inForce.Render, inForce.Series, inForce.Parts = c.Render, c.Series, c.Parts
 	inForce.WARC, inForce.Log, inForce.Admin, inForce.Cluster = c.WARC, c.Log, c.Admin, c.Cluster
 	inForce.AllowNetworks, inForce.AllowHosts = c.AllowNetworks, c.AllowHosts
 	inForce.Storage, inForce.Upload = c.Storage, c.Upload
 	inForce.Storage.MinFree, inForce.Storage.Secrets = next.Storage.MinFree, next.Storage.Secrets
 	inForce.Crawl = c.Crawl
 	inForce.Crawl.Grace = next.Crawl.Grace
-	inForce.AtRestart = make([]string, 0, len(later))
+	inForce.AtRestart = nil // not empty, which would be another configuration in the archive
 	for _, k := range later {
 		inForce.AtRestart = append(inForce.AtRestart, k.Key)
 	}

@@ -148,8 +148,9 @@ func (c *Config) WithHeld(attempt *Config) *Config {
 
 // HostFile is a host file in force.
 type HostFile struct {
-	Name string // without folder
-	Data []byte
+	Name   string // without folder
+	Series string // of the WARC files of its host; only [Config.Redacted] says it
+	Data   []byte
 }
 
 // HostFiles returns the host files in force, by name. Their data must not be modified.

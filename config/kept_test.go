@@ -82,8 +82,8 @@ func TestEffectiveNamesTheOrigin(t *testing.T) {
 		"fetch.max_body":               `"1MB" hosts.d/www.news.example.toml:2`,
 		`wait["^text/html.*"].max`:     `"1h30m" hosts.d/www.news.example.toml:5`,
 		`wait["^text/html.*"].min`:     `"1h30m" hosts.d/news.example.toml:5`, // moved by the refinement's longest wait
-		`wait["^text/html.*"].initial`: `"1d" default`,
-		`wait["text"].initial`:         `"12h" default`,
+		`wait["^text/html.*"].initial`: `"0s" default`,                        // estimated
+		`wait["built-in"].rule`:        `"learned" default`,
 		"change.mode":                  `"strict" default`,
 		"midfetch.decide_by":           `"agree" default`,
 	} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/arcrawl/arcrawl/aspects/articles"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
@@ -33,7 +34,8 @@ const whenTable = "when"
 
 // groups return the keys of this package with the variables of a draft.
 var groups = []func(*draft) []schema.Var{
-	(*draft).fileKeys, (*draft).aboutKeys, (*draft).operatorKeys, (*draft).uploadKeys, (*draft).crawlKeys,
+	(*draft).fileKeys, (*draft).aboutKeys, (*draft).operatorKeys, (*draft).uploadKeys, (*draft).fixityKeys,
+	(*draft).crawlKeys,
 	(*draft).adminKeys, (*draft).reachKeys, (*draft).politenessKeys, (*draft).waitKeys, (*draft).midfetchKeys,
 	(*draft).fetchKeys, (*draft).dedupKeys, (*draft).networkKeys, (*draft).scopeKeys,
 	(*draft).renderKeys, (*draft).seedKeys, (*draft).whenKeys,
@@ -110,20 +112,21 @@ func (c *catalog) add(k key) {
 	c.keys = slices.Insert(c.keys, at, k)
 }
 
-// coreCatalog has the keys of this package and of the aspects.
-var coreCatalog = newCatalog(aspectSections())
+// coreCatalog has the keys of this package and of the aspects. Not each command needs it, and it takes milliseconds.
+var coreCatalog = sync.OnceValue(func() *catalog { return newCatalog(aspectSections()) })
 
 // Keys returns all keys, table by table. [Load] reads files with the same table.
 func Keys() []Key {
-	out := make([]Key, len(coreCatalog.keys))
-	for i, k := range coreCatalog.keys {
+	keys := coreCatalog().keys
+	out := make([]Key, len(keys))
+	for i, k := range keys {
 		out[i] = k.Key
 	}
 	return out
 }
 
 // Tables returns all tables in the order of the reference page.
-func Tables() []Table { return slices.Clone(coreCatalog.tables) }
+func Tables() []Table { return slices.Clone(coreCatalog().tables) }
 
 func (c *catalog) table(name string) (Table, bool) {
 	i := slices.IndexFunc(c.tables, func(t Table) bool { return t.Name == name })
@@ -171,6 +174,9 @@ func brackets(t Table) string {
 // misplaced returns the fault of a key or table in a scope where it may not be set.
 func (c *catalog) misplaced(name, table, scope string) schema.Fault {
 	f := schema.Fault{Key: name, Problem: "is allowed only in the main file", Remedy: "move it there"}
+	if scope == schema.InMain {
+		f.Problem, f.Remedy = "is allowed only in a host file", "move it to the file of its host, hosts.d/HOST.toml"
+	}
 	if table == "" {
 		table, _, _ = strings.Cut(name, ".")
 	}

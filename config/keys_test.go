@@ -45,7 +45,9 @@ func statement(name, value string) string {
 	switch {
 	case !ok:
 		return set
-	case table == "wait" && key != "mime":
+	case table == "wait" && key != "mime" && key != "rule":
+		return "[[wait]]\nmime = \"^audio/.*\"\nrule = \"classic\"\n" + set
+	case key == "rule" && table == "wait":
 		return "[[wait]]\nmime = \"^audio/.*\"\n" + set
 	case table == "wait":
 		return "[[wait]]\n" + set

@@ -23,7 +23,11 @@ func TestUnsetBoundsFollowTheRule(t *testing.T) {
 		{"a bound of the same entry is kept", entry + "rule = \"learned\"\nmax = \"10d\"\n", "", "evaluators.Learned", 5 * time.Minute, 10 * day},
 		{"a bound of a shadowed entry is kept", entry + "min = \"2h\"\n", entry + "rule = \"learned\"\n", "evaluators.Learned", 2 * time.Hour, 90 * day},
 		{"another rule brings its own bounds", entry + "rule = \"learned\"\n", entry + "rule = \"classic\"\n", "evaluators.Classic", time.Hour, 28 * day},
-		{"the built-in stack is shadowed like any other", "", "[[wait]]\nmime = \"^text/.*$\"\nrule = \"learned\"\n", "evaluators.Learned", 5 * time.Minute, 90 * day},
+		{"without an entry, the rule is the one that init writes", "", "", "evaluators.Learned", 5 * time.Minute, 90 * day},
+		{"an entry without a rule has this one too", entry + "max = \"9d\"\n", "", "evaluators.Learned", 5 * time.Minute, 9 * day},
+		{"also in a host file, for types that no entry decided about", "[[wait]]\nmime = \"^image/.*\"\nrule = \"fixed\"\n", entry, "evaluators.Learned", 5 * time.Minute, 90 * day},
+		{"classic is one line", "wait = [{ mime = \".*\", rule = \"classic\" }]\n", "", "evaluators.Classic", time.Hour, 28 * day},
+		{"the built-in entry is shadowed like any other", "", "[[wait]]\nmime = \".*\"\nmax = \"9d\"\n", "evaluators.Learned", 5 * time.Minute, 9 * day},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +48,7 @@ func TestLearnedHasTheInitialWaitThatAFileSets(t *testing.T) {
 		name, main, host string
 		want             time.Duration
 	}{
-		{"not set, in spite of the 12 hours of the built-in entry", entry, "", 0},
+		{"not set, in spite of the default of the key", entry, "", 0},
 		{"set", entry + "initial = \"6h\"\n", "", 6 * time.Hour},
 		{"set for one host", entry, "[[wait]]\nmime = \"^text/.*$\"\ninitial = \"2h\"\n", 2 * time.Hour},
 	} {

@@ -122,9 +122,22 @@ func (l *loader) openMain(path string) error {
 // StorageAt reads only [storage] from the main file at path, for commands that read what a crawl has written. Faults
 // elsewhere do not matter.
 func StorageAt(path string) (Storage, error) {
-	var l loader
+	l, err := storageAt(path)
+	return l.config.Storage, err
+}
+
+// FoldersAt returns the folders that belong to a crawl with the main file at path, and the file of its log.
+func FoldersAt(path string) (folders []string, log string, err error) {
+	l, err := storageAt(path)
+	s := l.config.Storage
+	return append(s.Folders.All(), s.State, s.WARC, l.config.HostsDir), s.Log, err
+}
+
+// storageAt reads [storage].
+func storageAt(path string) (*loader, error) {
+	l, none := new(loader), new(loader)
 	if err := l.openMain(path); err != nil {
-		return Storage{}, err
+		return none, err
 	}
 	if l.main.Root != nil {
 		l.readMain()
@@ -132,9 +145,9 @@ func StorageAt(path string) (Storage, error) {
 	}
 	ours := func(f Fault) bool { return strings.HasPrefix(f.Key+".", "storage.") }
 	if l.main.Root == nil || slices.ContainsFunc(l.main.Faults, ours) {
-		return Storage{}, Faults(schema.Sorted(l.main.Faults))
+		return none, Faults(schema.Sorted(l.main.Faults))
 	}
-	return l.config.Storage, nil
+	return l, nil
 }
 
 // Where reads only [admin] from the main file at path, for commands that look for a daemon. Faults elsewhere do not
@@ -162,12 +175,11 @@ func (l *loader) collect(of func(*schema.Document) []Fault, others []Fault) []Fa
 
 // readMain reads the main file into a draft.
 func (l *loader) readMain() {
-	l.draft = coreCatalog.newDraft(&l.config)
-	l.draft.shadowed = builtIn(l.draft.plain)
+	l.draft = coreCatalog().newDraft(&l.config)
 	l.main.Secrets, l.main.Named = l.secretsFolder(), map[string]bool{}
 	newReader(l.main, l.draft, InMain).file()
 	if len(l.draft.entries) == 0 {
-		l.draft.entries = l.draft.shadowed
+		l.draft.entries = builtIn(l.draft.plain)
 	}
 	l.draft.finish(l.main, "")
 	c := &l.config
@@ -182,7 +194,10 @@ func (l *loader) readMain() {
 	c.Storage.Folders.Resolve(l.absolute)
 	c.Admin.Resolve(c.Storage.State, l.absolute)
 	c.Mail.Resolve(l.absolute)
-	for _, path := range []string{c.Admin.TLSKey, c.Admin.TokenFile, c.Admin.UserFile, c.Mail.PasswordFile} {
+	c.Fixity.Resolve(l.absolute)
+	for _, path := range []string{
+		c.Admin.TLSKey, c.Admin.TokenFile, c.Admin.UserFile, c.Mail.PasswordFile, c.Fixity.SignKey,
+	} {
 		if name, err := filepath.Rel(c.Storage.Secrets, path); err == nil && filepath.IsLocal(name) {
 			l.main.Named[schema.PlaceOf("file", name)] = true
 		}

@@ -204,7 +204,7 @@ func TestForWithoutURIUsesTheMainFile(t *testing.T) {
 
 func TestHostEntriesPrecedeAndShadowTheStack(t *testing.T) {
 	t.Parallel()
-	of := func(expr string, rule evaluators.Classic) evaluators.WaitEvaluator {
+	of := func(expr string, rule evaluators.Rule) evaluators.WaitEvaluator {
 		return evaluators.WaitEvaluator{Name: expr, MIME: mime(t, expr), Rule: rule}
 	}
 	rule := plain
@@ -215,9 +215,7 @@ func TestHostEntriesPrecedeAndShadowTheStack(t *testing.T) {
 	rule = plain
 	rule.UnchangedFactor = 4
 	feed := of("^application/rss.*", rule)
-	rule = evaluators.Default()[0].Rule.(evaluators.Classic)
-	rule.Max = 14 * day
-	text := of("^text/.*$", rule)
+	text := of("^text/.*$", evaluators.Learned{CaptureTarget: 0.8, Min: 5 * time.Minute, Max: 14 * day, Prefer: "pages"})
 	shadowing := "[[wait]]\nmime = \"^text/html.*\"\ninitial = \"30m\"\nmin = \"5m\"\n"
 	for _, tt := range []struct {
 		name, main, host string
@@ -225,23 +223,23 @@ func TestHostEntriesPrecedeAndShadowTheStack(t *testing.T) {
 	}{
 		{
 			name: "an entry inherits from the main file's entry with the same pattern",
-			main: "[[wait]]\nmime = \"^text/html.*\"\ninitial = \"6h\"\nmin = \"2h\"\nmax = \"10d\"\nchanged_factor = 3\n",
+			main: "[[wait]]\nmime = \"^text/html.*\"\nrule = \"classic\"\ninitial = \"6h\"\nmin = \"2h\"\nmax = \"10d\"\nchanged_factor = 3\n",
 			host: shadowing, want: evaluators.Stack{changed, html},
 		},
 		{
 			name: "an entry with a new pattern has the defaults",
-			main: "[[wait]]\nmime = \"^text/html.*\"\ninitial = \"6h\"\nmin = \"2h\"\nmax = \"10d\"\nchanged_factor = 3\n",
-			host: "wait = [{ mime = \"^application/rss.*\", unchanged_factor = 4 }]\n" + "# a comment",
+			main: "[[wait]]\nmime = \"^text/html.*\"\nrule = \"classic\"\ninitial = \"6h\"\nmin = \"2h\"\nmax = \"10d\"\nchanged_factor = 3\n",
+			host: "wait = [{ mime = \"^application/rss.*\", rule = \"classic\", unchanged_factor = 4 }]\n" + "# a comment",
 			want: evaluators.Stack{feed, html},
 		},
 		{
-			name: "without entries in the main file, the host's entries precede and shadow the built-in stack",
+			name: "without entries in the main file, the host's entries precede the built-in one and keep its rule",
 			host: "[[wait]]\nmime = \"^text/.*$\"\nmax = \"2w\"\n",
 			want: append(evaluators.Stack{text}, evaluators.Default()...),
 		},
 		{
 			name: "a host file without entries has the main file's stack",
-			main: "[[wait]]\nmime = \"^text/html.*\"\ninitial = \"6h\"\nmin = \"2h\"\nmax = \"10d\"\nchanged_factor = 3\n",
+			main: "[[wait]]\nmime = \"^text/html.*\"\nrule = \"classic\"\ninitial = \"6h\"\nmin = \"2h\"\nmax = \"10d\"\nchanged_factor = 3\n",
 			want: evaluators.Stack{html},
 		},
 		{name: "an empty list in the main file is the built-in stack", main: "wait = []\n", want: evaluators.Default()},

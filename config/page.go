@@ -17,10 +17,11 @@ The configuration is one main file, arcrawl.toml, and a folder of host files, ` 
 a host file does not set has the value of the main file. A key that the main file does not set has its default. A
 configuration with a fault is refused as a whole; ` + "`arcrawl check`" + ` lists every fault with its line. Keys are lower case.
 
-A **duration** is a text of whole numbers with units, larger units first: ` + "`\"90s\"`, `\"12h\"`, `\"28d\"`, `\"1h30m\"`" + `. The units
-are y (365 days), w, d, h, m, s and ms. A **size** is a text of a whole number with a unit: B, kB, MB, GB and TB are powers
-of 1000, KiB, MiB, GiB and TiB are powers of 1024. A bare number is neither. A **regular expression** is in RE2 syntax; write
-it in single quotes, where a backslash is an ordinary character. A text may be empty where its default is.
+A **boolean** is true or false, an **integer** a whole number. A **duration** is a text of whole numbers with units, larger
+units first: ` + "`\"90s\"`, `\"12h\"`, `\"28d\"`, `\"1h30m\"`" + `. The units are y (365 days), w, d, h, m, s and ms. A **size** is a
+text of a whole number with a unit: B, kB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB powers of 1024. A **regular
+expression** is in RE2 syntax; write it in single quotes, where a backslash is an ordinary character. A text may be empty where
+its default is, and then means "none" unless its key says otherwise. What ends on a date holds on that day too; a time is in UTC if it has no offset.
 
 ` + schema.SecretPlaces + `
 
@@ -50,7 +51,7 @@ func Page() string {
 	all := Keys()
 	for _, k := range all {
 		if table, _ := k.Split(); table == "" {
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, k.Type, k.Doc)
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, shortType(k.Type), onPage.Replace(k.Doc))
 		}
 	}
 	for _, t := range Tables() {
@@ -83,13 +84,25 @@ func writeTable(b *strings.Builder, t Table, all []Key) {
 			value = "`" + strings.ReplaceAll(k.Default, "|", `\|`) + "`"
 		}
 		_, name := k.Split()
-		kind := strings.TrimSuffix(k.Type.String(), ", may be empty")
-		fmt.Fprintf(b, "| `%s` | %s | %s |", name, kind, value)
+		fmt.Fprintf(b, "| `%s` | %s | %s |", name, shortType(k.Type), value)
 		if !one {
 			fmt.Fprintf(b, " %s |", k.Scope)
 		}
-		fmt.Fprintf(b, " %s |\n", strings.TrimSuffix(k.Doc, " "+schema.SecretPlaces))
+		fmt.Fprintf(b, " %s |\n", onPage.Replace(k.Doc))
 	}
+}
+
+// onPage removes from the meaning of a key what the head of the page says.
+var onPage = strings.NewReplacer(
+	" "+schema.SecretPlaces, "", " Empty: none.", "", " (that day included)", "", ", in UTC if it has no offset", "")
+
+// shortType returns the type of a key in the words that the head of the page defines.
+func shortType(t schema.Type) string {
+	words := t.String()
+	if t.Kind == schema.Tables {
+		words = strings.ReplaceAll(strings.Replace(words, "list of tables with", "tables of", 1), " and ", ", ")
+	}
+	return strings.NewReplacer("true or false", "boolean", "whole number", "integer", ", may be empty", "").Replace(words)
 }
 
 // pageWidth is the maximum length of a line of text.

@@ -24,9 +24,26 @@ func (c *Config) Redacted() ([]HostFile, error) {
 		if text, err = f.doc.Redacted(c.cat.isSecret); err != nil {
 			return nil, err
 		}
-		all = append(all, HostFile{Name: filepath.Base(f.doc.File), Data: text})
+		all = append(all, HostFile{Name: filepath.Base(f.doc.File), Series: f.series(), Data: text})
 	}
 	return all, nil
+}
+
+// series returns the series of WARC files that the records of a host are in, also if only a [[when]] says so.
+func (f *hostFile) series() string {
+	for g := f; g != nil; g = g.above {
+		for _, w := range g.draft.whens {
+			at, _ := g.doc.Setting(w.path, "warc.series")
+			if s, _ := at.Value.(string); s != "" {
+				return s
+			}
+		}
+		if at, set := g.doc.Setting("", "warc.series"); set {
+			s, _ := at.Value.(string)
+			return s
+		}
+	}
+	return ""
 }
 
 // PublicDigest returns a digest of the names and bytes that [Config.Redacted] returns, in the form of [Config.Digest].

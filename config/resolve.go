@@ -70,15 +70,19 @@ func foldersOf(u uri.URI) []string {
 }
 
 // NamesNotation returns in a stable notation by which rules two URIs are the same: a line for all hosts, then a line
-// "host: rules" for each host with other rules, sorted. Refinements do not affect it.
-func (c *Config) NamesNotation() []string {
+// "host: rules" for each host with other rules, sorted. Refinements do not affect it. Hosts with a series of WARC files
+// are left out of open, which may be in the files of others.
+func (c *Config) NamesNotation() (lines, open []string) {
 	all := c.main.base.settings.Names.Notation()
-	lines := []string{}
 	for h, p := range c.hosts {
 		if rules := p.base.settings.Names.Notation(); rules != all {
 			lines = append(lines, string(h)+": "+rules)
+			if p.files[len(p.files)-1].series() == "" {
+				open = append(open, lines[len(lines)-1])
+			}
 		}
 	}
 	slices.Sort(lines)
-	return slices.Insert(lines, 0, all)
+	slices.Sort(open)
+	return slices.Insert(lines, 0, all), slices.Insert(open, 0, all)
 }

@@ -54,6 +54,9 @@ type Politeness struct {
 // LongestDelay returns the longest rest between two visits, unless robots.txt asks for more.
 func (p Politeness) LongestDelay() time.Duration { return max(p.MinDelay, p.MaxDelay) }
 
+// Cycle returns how long an exchange and the rest after it take together, if the exchange takes a second.
+func (p Politeness) Cycle() time.Duration { return time.Second + p.Rest(time.Second) }
+
 // TLS says which certificates are accepted although they are not valid.
 type TLS struct {
 	Accept Accept
@@ -110,7 +113,7 @@ func OwnFor[T any](c *Config, a About) *T {
 }
 
 // DefaultSettings returns the settings that apply where no file sets anything, without Wait.
-func DefaultSettings() Settings { return coreCatalog.defaultSettings() }
+func DefaultSettings() Settings { return coreCatalog().defaultSettings() }
 
 func (c *catalog) defaultSettings() Settings {
 	s := plainDefaults()

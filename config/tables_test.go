@@ -14,7 +14,7 @@ func TestKeysHaveTableAndDoc(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range Keys() {
 		table, _, inTable := strings.Cut(k.Name, ".")
-		if _, ok := coreCatalog.table(table); inTable && !ok {
+		if _, ok := coreCatalog().table(table); inTable && !ok {
 			t.Errorf("%s belongs to no table", k.Name)
 		}
 		if !strings.HasSuffix(k.Doc, ".") || strings.ContainsAny(k.Doc+k.Type.String(), "|\n") || strings.Contains(k.Default, "\n") || seen[k.Name] {
@@ -28,7 +28,7 @@ func TestKeysHaveTableAndDoc(t *testing.T) {
 func TestWaitDefaultsAreThoseOfTheRules(t *testing.T) {
 	t.Parallel()
 	for _, rule := range evaluators.RuleNames() {
-		e := coreCatalog.newDraft(new(Config)).entry
+		e := coreCatalog().newDraft(new(Config)).entry
 		e.Rule = rule
 		e.useRuleBounds()
 		got, err1 := e.New()

@@ -15,9 +15,45 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
+// shortKeys are the keys that a short main file lists, each with a sentence.
+var shortKeys = map[string]string{
+	"operator.name":        "The institution: it is in each WARC file and in the User-Agent.",
+	"operator.contact":     "Web page or e-mail address for webmasters.",
+	"storage.warc":         "Folder of the WARC files.",
+	"admin.listen":         "Address of the dashboard.",
+	"politeness.min_delay": "Minimum rest of a site between two requests.",
+	"wait.mime":            "Types of content, as a regular expression: all.",
+	"wait.rule":            "How often they are visited: as often as they change.",
+	"wait.capture_target":  "Share of all versions to capture.",
+}
+
+// ShortMainFile returns the text of a new main file as [MainFile] does, with the keys that nearly every crawl sets and
+// the keys of values.
+func ShortMainFile(values map[string]string) string {
+	t := newMainFile(values)
+	t.short = true
+	t.hints["admin.listen"] = `"127.0.0.1:8471"`
+	t.keys = slices.DeleteFunc(t.keys, func(k Key) bool {
+		_, isSet := t.set[k.Name]
+		return !isSet && shortKeys[k.Name] == ""
+	})
+	t.comment("The main file of arcrawl. A line such as #key = value shows a default or an example: remove the #. " +
+		"All other keys: arcrawl init --all DIR, or docs/config.md. Settings of one site: arcrawl seeds add URI.")
+	return t.tables()
+}
+
 // MainFile returns the text of a new main file that lists every key with its meaning. values are the keys that it
 // sets, as TOML. All others are comments with their default. The new file uses the rule "learned" for all types.
 func MainFile(values map[string]string) string {
+	t := newMainFile(values)
+	t.comment("The main file of arcrawl. A line such as #key = value shows a default: remove the # and write your value.")
+	t.comment("Then run: arcrawl check --config FILE. A running daemon applies the file automatically. " +
+		"Settings of one host: arcrawl seeds add URI.")
+	return t.tables()
+}
+
+// newMainFile returns an empty main file that sets values.
+func newMainFile(values map[string]string) *template {
 	set := map[string]string{
 		"operator.name": `""`, "operator.contact": `""`, "wait.mime": `'.*'`, "wait.rule": `"learned"`,
 	}
@@ -29,9 +65,11 @@ func MainFile(values map[string]string) string {
 	t.hints["wait.min"], t.hints["wait.max"] = Quote(human.Duration(shortest)), Quote(human.Duration(longest))
 	// The rule estimates the first wait, so wait.initial has no default.
 	t.keys = slices.DeleteFunc(t.keys, func(k Key) bool { return k.Name == "wait.initial" && set[k.Name] == "" })
-	t.comment("The main file of arcrawl. A line such as #key = value shows a default: remove the # and write your value.")
-	t.comment("Then run: arcrawl check --config FILE. A running daemon applies the file automatically. " +
-		"Settings of one host: arcrawl seeds add URI.")
+	return t
+}
+
+// tables returns the text with all tables.
+func (t *template) tables() string {
 	for _, table := range Tables() {
 		t.table(table)
 	}
@@ -99,6 +137,7 @@ type template struct {
 	hints map[string]string // values that are shown instead of a default
 	// commented makes tables without a value comments too, so that a table that is pasted in does not collide.
 	commented bool
+	short     bool // no comments of tables, and short ones of keys
 	out       strings.Builder
 }
 
@@ -137,7 +176,9 @@ func (t *template) table(of Table) {
 		return
 	}
 	fmt.Fprintln(&t.out)
-	t.comment(of.Doc)
+	if !t.short {
+		t.comment(of.Doc)
+	}
 	if (of.List || t.commented) && !set { // without the comment sign a list would have an entry
 		t.out.WriteString("#")
 	}
@@ -160,7 +201,11 @@ func (t *template) key(k Key) {
 	if v == "" {
 		return
 	}
-	t.comment(k.Doc + " (" + k.Type.String() + ")")
+	doc := k.Doc + " (" + k.Type.String() + ")"
+	if t.short {
+		doc = cmp.Or(shortKeys[k.Name], k.Doc)
+	}
+	t.comment(doc)
 	_, name := k.Split()
 	if !set {
 		name = "#" + name
@@ -177,12 +222,12 @@ func ParseSet(args []string) (map[string]string, error) {
 		if !ok {
 			return nil, fmt.Errorf("%q: want KEY=VALUE, as in storage.warc=/srv/warc", arg)
 		}
-		k, known := coreCatalog.key(name)
+		k, known := coreCatalog().key(name)
 		if !known || !k.In(InMain) {
 			return nil, fmt.Errorf("%q: the main file has no key %s; docs/config.md and arcrawl init --schema main list all keys", arg, name)
 		}
 		table, _ := k.Split()
-		if t, _ := coreCatalog.table(table); t.List {
+		if t, _ := coreCatalog().table(table); t.List {
 			return nil, fmt.Errorf("%q: write the [[%s]] tables into the file", arg, table)
 		}
 		set[name] = toTOML(k.Type, v)

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -53,20 +54,51 @@ func (r fileReader) wait(path schema.Path, m map[string]any) {
 	r.keys("wait", path, rest)
 	d.entry.useRuleBounds()
 	if d.entry.MIME != nil {
-		d.entries = append(d.entries, d.entry)
 		d.entry.warnPattern()
+		d.entry.warnBehind(d.entries)
+		d.entries = append(d.entries, d.entry)
+	}
+	d.entry.warnUnused()
+	if d.entry.MIME != nil && r.scope == InMain && !r.doc.Has(path.Child("rule")) {
+		r.doc.AddWarning(r.doc.AtKey(path, Fault{
+			Key: "wait.rule", Problem: "is not set, so the rule " + strconv.Quote(d.entry.Rule) + " decides",
+			Remedy: `write rule = "learned", or rule = "classic" to divide and multiply the wait`,
+		}))
 	}
 }
 
-// builtIn returns the entries of [evaluators.Default], with the options of plain for everything they do not set.
+// warnUnused warns of keys that the entry sets although its rule does not use them.
+func (e *entry) warnUnused() {
+	for _, some := range []struct {
+		key   string
+		rules []string // that use it; all rules use the keys that are not here
+	}{
+		{"every", []string{"fixed"}},
+		{"capture_target", []string{"learned", "target"}},
+		{"prefer", []string{"learned"}},
+		{"changed_factor", []string{"classic", "target"}},
+		{"unchanged_factor", []string{"classic"}},
+		{"use_overdue", []string{"classic", "target"}},
+		{"unknown", []string{"classic", "target"}},
+	} {
+		path := e.path.Child(some.key)
+		if e.doc.Has(path) && !e.doc.IsBad(path) && !slices.Contains(some.rules, e.Rule) {
+			f := schema.Field{Doc: e.doc, Name: "wait." + some.key, Path: path, Value: e.doc.Value(path)}
+			f.Warn("has no effect with the rule "+strconv.Quote(e.Rule),
+				"write rule = "+strconv.Quote(some.rules[0])+" too, or remove it")
+		}
+	}
+}
+
+// builtIn returns the entries of [evaluators.Default], with the options of plain for everything they do not set. They
+// are in force if the main file has no entry.
 func builtIn(plain entry) []entry {
 	var list []entry
 	for _, e := range evaluators.Default() {
-		options := plain.Options
-		if classic, ok := e.Rule.(evaluators.Classic); ok {
-			options.Initial = classic.Initial
-		}
-		list = append(list, entry{Name: e.Name, MIME: e.MIME, Options: options})
+		own := plain
+		own.Name, own.MIME = e.Name, e.MIME
+		own.useRuleBounds()
+		list = append(list, own)
 	}
 	return list
 }
@@ -94,13 +126,13 @@ func (e *entry) shadows(entries []entry) *entry {
 	return nil
 }
 
-// covered returns the entry of a file that decides so far about the types of e; nil if there is none.
+// covered returns the entry that decides so far about the types of e; nil if there is none.
 func (e *entry) covered(entries []entry) *entry {
 	patterns := make([]*regexp.Regexp, len(entries))
 	for i := range entries {
 		patterns[i] = entries[i].MIME
 	}
-	if i := covering(e.MIME, patterns); i >= 0 && entries[i].doc != nil { // a file has it
+	if i := covering(e.MIME, patterns); i >= 0 {
 		return &entries[i]
 	}
 	return nil
@@ -131,6 +163,28 @@ func (e *entry) warnPattern() {
 	if problem, remedy := types(e.MIME); problem != "" {
 		e.field("mime", e.Name).Warn(problem, remedy)
 	}
+}
+
+// warnBehind warns of an entry that never decides, because one before it in the same place matches every type.
+func (e *entry) warnBehind(before []entry) {
+	for _, b := range before {
+		if b.MIME.String() == e.MIME.String() || matchesAll(b.MIME) {
+			e.field("mime", e.Name).Warn(
+				fmt.Sprintf("never decides: %q %s matches all of its types", b.Name, b.origin("mime")),
+				"put it before that entry, or remove it")
+			return
+		}
+	}
+}
+
+// matchesAll reports whether a pattern matches every content type, an unknown one and none too.
+func matchesAll(pattern *regexp.Regexp) bool {
+	for _, mime := range slices.Concat(textTypes, otherTypes, []string{"", "x/y", "a/b+c; d=e"}) {
+		if !pattern.MatchString(mime) || mime != "" && !pattern.MatchString(mime+"; charset=utf-8") {
+			return false
+		}
+	}
+	return true
 }
 
 // field returns a field of the entry for a fault or warning.

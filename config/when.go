@@ -13,7 +13,7 @@ import (
 func (d *draft) whenKeys() []schema.Var {
 	c := &d.when
 	zone := schema.Value("when.zone", InBoth, schema.Type{Kind: schema.Text}, &c.Zone, schema.ReadZone, nil,
-		"Time zone of the criteria, as in `Europe/Copenhagen`, with daylight saving time.")
+		"Time zone, as in `Europe/Copenhagen`, with daylight saving time.")
 	zone.Default = `"UTC"`
 	return perFile([]schema.Var{
 		schema.Value("when.uri", InBoth, schema.Type{Kind: schema.Regex}, &c.URI,
@@ -24,9 +24,9 @@ func (d *draft) whenKeys() []schema.Var {
 				}
 				return schema.ReadRegex(f, s, "write for example '/live/'")
 			}, nil,
-			"Regular expression (RE2) that must match a part of the URI, as in `/live/`."),
+			"Must match a part of the URI, as in `/live/`."),
 		schema.Value("when.mime", InBoth, schema.Type{Kind: schema.Regex}, &c.MIME, schema.ReadTypePattern, nil,
-			"Regular expression that must match the whole Content-Type of the last capture, as in [[wait]]. Before the first capture it does not hold."),
+			"Must match the whole Content-Type of the last capture. Before the first capture it does not hold."),
 		schema.Count("when.port", InBoth, 1, 65535, &c.Port,
 			"Port of the URI; 80 or 443 if the URI names none."),
 		schema.Value("when.hop", InBoth, schema.ListType("texts"), &c.Hops, schema.ReadHops, nil,

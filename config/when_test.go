@@ -106,7 +106,7 @@ func TestRefinementAppliesIfAllCriteriaHold(t *testing.T) {
 
 func TestRefinementCanSetKeysOfHostFiles(t *testing.T) {
 	t.Parallel()
-	c := load(t, "", "www.news.example.toml", `
+	c := load(t, "wait = [{ mime = '^text/.*$', rule = 'classic' }, { mime = '^image/.*$', rule = 'classic' }, { mime = '.*', rule = 'classic' }]\n", "www.news.example.toml", `
 [[wait]]
 mime = "^text/html.*"
 initial = "30m"

@@ -70,7 +70,9 @@ func (c *Crawler) write(v *aspects.Visit, s *settings, a aspects.Kept) (warcout.
 		return warcout.Written{}, err
 	}
 	record.Series = s.Dedup.Series
-	return c.parts.Archive.Write(c.parts.Now(), record)
+	w, err := c.parts.Archive.Write(c.parts.Now(), record)
+	w.Origin.Framing = v.Capture.Framing
+	return w, err
 }
 
 // smallestRecord finds the smallest true record of a visit.
@@ -154,7 +156,6 @@ func (c *Crawler) recordOf(v *aspects.Visit, a aspects.Kept) warcout.Visit {
 	case aspects.KeptRevisit:
 		w.Revisit = &warcout.Revisit{
 			Profile: warcout.IdenticalPayload, Head: got.Head, Origin: a.Origin, Container: c.parts.Dedup.Container(a.Origin),
-			Truncated: string(got.Truncated),
 		}
 	case aspects.KeptNotModified:
 		w.Revisit = &warcout.Revisit{

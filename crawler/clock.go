@@ -19,6 +19,10 @@ const shortest = 10 * time.Second
 
 // clockWatch finds the jumps of the clock.
 type clockWatch struct {
+	// turn is held while the rests of hosts are moved. Other workers wait: by the new time, rests that were not moved yet
+	// seem to be over.
+	turn sync.Mutex
+
 	mu      sync.Mutex    // guards the fields below
 	seen    time.Time     // the time of day at the last call of jump, without a monotonic reading
 	running time.Duration // the time that had passed by then
@@ -87,6 +91,8 @@ func (k *clockWatch) jump(now time.Time, running time.Duration) time.Duration {
 // watchClock compares the time of day with the time that has passed since the start. If the clock has jumped, it moves
 // the rests of all hosts. An error is of the store.
 func (c *Crawler) watchClock(now time.Time) error {
+	c.clock.turn.Lock()
+	defer c.clock.turn.Unlock()
 	by := c.clock.jump(now.Round(0), time.Since(c.started))
 	if by == 0 {
 		return nil

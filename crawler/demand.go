@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -101,18 +102,22 @@ func (e *estimates) of(h uri.Host, p config.Politeness, important bool) stretchF
 	if b == nil {
 		return stretchFactors{Stretch: 1}
 	}
-	all, leading := b.Stretch(p.Valence, usualPace(p)), b.StretchImportant(p.Valence, usualPace(p))
+	all, leading := b.Stretch(p.Valence, p.Cycle()), b.StretchImportant(p.Valence, p.Cycle())
 	if important {
 		return stretchFactors{Stretch: leading, First: all > leading}
 	}
 	return stretchFactors{Stretch: all}
 }
 
-// usualPace returns how long a visit to a host and the rest after it take together, according to the settings.
-func usualPace(p config.Politeness) time.Duration {
-	const exchange = time.Second
-	rest := min(time.Duration(p.DelayFactor*float64(exchange)), p.MaxDelay)
-	return exchange + max(rest, p.MinDelay)
+// Cycle returns the time between two requests to a host, or to its group: the mean of the last visits, or what the
+// settings suggest if there was none since the start.
+func (c *Crawler) Cycle(h uri.Host, p config.Politeness) time.Duration { return c.demand.cycle(h, p) }
+
+func (e *estimates) cycle(h uri.Host, p config.Politeness) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var unknown rate.Budget
+	return cmp.Or(e.hosts[estimateKey(h, p)], &unknown).Cycle(p.Valence, p.Cycle())
 }
 
 // demandVisit is a settled visit.
@@ -264,7 +269,7 @@ func (e *estimates) replace(hosts map[uri.Host]*rate.Budget, cfg *config.Config,
 		e.estimate(keys[h]).AskAll(counted)
 	}
 	for key, p := range politeness {
-		b, pace := e.estimate(key), usualPace(p)
-		e.late = e.late || b.Stretch(p.Valence, pace) > 1 || b.StretchImportant(p.Valence, pace) > 1
+		b, cycle := e.estimate(key), p.Cycle()
+		e.late = e.late || b.Stretch(p.Valence, cycle) > 1 || b.StretchImportant(p.Valence, cycle) > 1
 	}
 }

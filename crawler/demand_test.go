@@ -34,6 +34,11 @@ func TestTheEstimatesAreBounded(t *testing.T) {
 			Host: "restless.example", Hops: "L", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true,
 		}, s)
 	}
+	for host, want := range map[uri.Host]time.Duration{"busy.example": 3 * time.Second, "new.example": 6 * time.Second} {
+		if got := e.cycle(host, s.Politeness); got.Round(time.Millisecond) != want {
+			t.Errorf("the time between two requests to %s is %s, want %s", host, got, want)
+		}
+	}
 	if got := stretchOf(&e, "restless.example"); got != 1 {
 		t.Errorf("restless pages stretch the waits of their host by %g", got)
 	}

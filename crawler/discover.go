@@ -116,7 +116,7 @@ func (c *Crawler) candidate(v *aspects.Visit, u uri.URI, hop uri.Hop) (frontier.
 		return cand, d.accepted
 	}
 	hops := parent.Hops
-	if v.IsRobots && hop == uri.Manifest {
+	if v.IsPrerequisite() && hop == uri.Manifest {
 		hops = "" // a sitemap in robots.txt is not a prerequisite of anything
 	}
 	cand.Hops = hops.Then(hop)

@@ -64,7 +64,7 @@ func (c *Crawler) match(v *aspects.Visit, s dedup.Policy) (dedup.Match, error) {
 		return dedup.Match{}, err
 	}
 	if hasOldPayload(v) && v.Verdict.State == evaluators.Unchanged && mayRepresent(v, r.Origin) &&
-		!spent && !c.parts.Dedup.Lost(r.Origin) {
+		r.Origin.Framing == got.Framing && !spent && !c.parts.Dedup.Lost(r.Origin) {
 		hit := c.parts.Dedup.Hit(v.URI().String(), r.Origin.URI, s.Equivalent)
 		if hit == dedup.Exact || s.By == dedup.Digest || hit == dedup.Equivalent && s.By == dedup.URI {
 			return dedup.Match{Origin: r.Origin, Hit: hit}, nil
@@ -151,15 +151,15 @@ func storedDigest(c *fetch.Capture) digest.Digest {
 }
 
 // payloadKey returns the key of the payload of a capture in a series of WARC files. Status and type are part of it: an
-// error page and an article with the same bytes are different captures. A prerequisite, such as a robots.txt, is equal
-// to other prerequisites alone.
+// error page and an article with the same bytes are different captures. So is the framing: readers join the head of a
+// revisit and the body of its original. A prerequisite, such as a robots.txt, is equal to other prerequisites alone.
 //
 // A body that was cut at the size limit is equal only to one that was cut as well, with the same beginning, announced
 // length and validators: what follows the cut is not known.
 func payloadKey(c *fetch.Capture, prerequisite bool, series string) dedup.Key {
 	k := dedup.Key{
 		Payload: payloadDigest(c), Status: c.Status, MIME: digest.MediaType(c.Header.Get("Content-Type")),
-		Prerequisite: prerequisite, Strong: c.SHA256.Half(), Series: series,
+		Prerequisite: prerequisite, Strong: c.SHA256.Half(), Series: series, Framing: c.Framing,
 	}
 	if !c.Complete {
 		k.Cut = aboutWhole(c)

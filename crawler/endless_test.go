@@ -148,7 +148,7 @@ func TestExplainNamesTheTrap(t *testing.T) {
 	reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, parts.Traps, q, time.Now())
 	must(t, err)
 	last := reasons[len(reasons)-1]
-	if last.Opinion != scope.Rejects || last.Rule != "scope.traps" || !strings.HasSuffix(last.Where, "arcrawl.toml:7") ||
+	if last.Opinion != scope.Rejects || last.Rule != "scope.traps" || !strings.HasSuffix(last.Where, "arcrawl.toml:8") ||
 		!strings.Contains(last.Why, "a trap of the kind repeats") || !strings.Contains(last.Why, "arcrawl traps release news.example '") {
 		t.Errorf("last reason %+v; want the trap, its release and the line", last)
 	}

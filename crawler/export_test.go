@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -36,4 +37,18 @@ func (c *Crawler) Without(aspect string) {
 
 func remove[F any](steps []step[F], aspect string) []step[F] {
 	return slices.DeleteFunc(steps, func(s step[F]) bool { return cmp.Or(aspectOf[s.name], s.name) == aspect })
+}
+
+// ClaimAndSettle claims a URI as a worker does at a time, and settles it at once. Its host rests for a while.
+func (c *Crawler) ClaimAndSettle(now time.Time, rest time.Duration) (ok bool, err error) {
+	claim, ok, err := c.claim(now)
+	if !ok || err != nil {
+		return ok, err
+	}
+	r := claim.Record
+	r.Due = now.Add(time.Hour)
+	_, err = c.parts.Frontier.Settle(claim.Claim, frontier.Settlement{
+		Record: r, Finished: now, Politeness: frontier.Politeness{MinDelay: rest, MaxDelay: rest},
+	})
+	return true, err
 }

@@ -33,6 +33,7 @@ first = "30m"
 max = "6h"
 [[wait]]
 mime = ".*"
+rule = "classic"
 initial = "1h"
 min = "1h"
 max = "1h"

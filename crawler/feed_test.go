@@ -25,6 +25,7 @@ func TestNewItemIsFetchedWithinOneWaitAndOneDelay(t *testing.T) {
 min_delay = "7s"
 [[wait]]
 mime = "^text/html.*"
+rule = "classic"
 initial = "1m"
 min = "1m"
 max = "1m"

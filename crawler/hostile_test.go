@@ -94,6 +94,7 @@ max_delay = "0s"
 first = "7m"
 [[wait]]
 mime = ".*"
+rule = "classic"
 initial = "3h"
 [fetch]
 allow_networks = ["127.0.0.0/8", "::1/128"]

@@ -9,12 +9,15 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
+	"github.com/arcrawl/arcrawl/aspects/robots"
+	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // warcDate is the form of a time in WARC records, to the microsecond.
@@ -122,6 +125,10 @@ func noteKept(v *aspects.Visit, notes []string) []string {
 		notes = append(notes, crawllog.Unwritten)
 	case aspects.KeptEvidence:
 		notes = append(notes, crawllog.Evidence)
+	case aspects.KeptNothing, aspects.KeptHead:
+		if v.Capture.Status > 0 && !payloadDigest(v.Capture).IsZero() {
+			notes = append(notes, crawllog.UnwrittenFor+whyUnwritten(v))
+		}
 	}
 	if v.Kept.Looked {
 		notes = append(notes, crawllog.Hit+v.Kept.Hit.String())
@@ -130,6 +137,19 @@ func noteKept(v *aspects.Visit, notes []string) []string {
 		notes = append(notes, crawllog.Spared+strconv.FormatInt(n, 10))
 	}
 	return notes
+}
+
+// whyUnwritten returns why a whole answer has neither a response nor a revisit record.
+func whyUnwritten(v *aspects.Visit) string {
+	switch {
+	case v.Fault != nil:
+		return "fault"
+	case !warcout.IsResponse(v.Capture.Head):
+		return "evidence"
+	case v.Compared.Rules != 0:
+		return "scrubbed"
+	}
+	return "coding"
 }
 
 // noteDropped appends how many links were beyond the page's limit.
@@ -204,8 +224,31 @@ type Report struct {
 	Rendered  any           // what the wait followed from, see [aspects.Rendered]; nil unless the settings want it
 }
 
-// IsForbidden reports whether robots.txt forbids the URI, so that it was not visited.
-func (r Report) IsForbidden() bool { return r.Status == aspects.StatusForbidden }
+// IsForbidden reports whether a status means that robots.txt forbids the URI, so that it was not visited.
+func IsForbidden(status int) bool { return status == aspects.StatusForbidden }
+
+// KeptOut returns in words what kept a URI from being visited when it was due last; "" if it was visited.
+func KeptOut(r frontier.Record) string {
+	if r.LastStatus != aspects.StatusForbidden && r.LastStatus != aspects.StatusOutOfScope {
+		return ""
+	}
+	if text := Words(r.Why); text != r.Why {
+		return text
+	}
+	if IsForbidden(r.LastStatus) { // something made the URI due again since
+		return Words(robots.Forbidden)
+	}
+	return Words(scope.Refused)
+}
+
+// SourceKind returns in words which kind of feed or sitemap a URI is; "" for all others.
+func SourceKind(r frontier.Record) string {
+	s, err := feeds.OpenState([]byte(r.Source))
+	if err != nil || !s.IsSource() || s.Kind == feeds.Awaited {
+		return ""
+	}
+	return s.Kind.String()
+}
 
 // Down reports whether the visit's host could not be reached.
 func (r Report) Down() bool { return misfortune.HostDown(r.Status) }

@@ -6,8 +6,10 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -364,6 +366,31 @@ func TestACanaryShowsThatOurNetworkIsUp(t *testing.T) {
 			t.Errorf("%s: asked %v, want four canaries at most, and none of the strangers", c.name, asked)
 		}
 	}
+}
+
+// Workers that fail while canaries are asked wait for the answer, and ask nobody. The clock of a bubble stands still
+// while one waits for a mutex, so a mutex here would stop a crawl that is played.
+func TestOneWorkerAsksTheCanaries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var w uplinkWatch
+		var asked, down atomic.Int32
+		for range 5 {
+			go func() {
+				if w.Decide(time.Now(), []string{"silent:80"}, func(string) bool {
+					asked.Add(1)
+					time.Sleep(canaryTimeout)
+					return false
+				}) {
+					down.Add(1)
+				}
+			}()
+		}
+		time.Sleep(canaryTimeout + time.Second)
+		if asked.Load() != 1 || down.Load() != 5 {
+			t.Errorf("%d workers asked, and %d of five know that the network is down", asked.Load(), down.Load())
+		}
+	})
 }
 
 // A network that is down is probed every ten seconds, and one that was found up is trusted for ten seconds, also if the

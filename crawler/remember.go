@@ -69,8 +69,11 @@ func judged(h frontier.History, v PastVisit) frontier.History {
 	}
 	if v.Unread {
 		h.Unread++
-		if v.State == evaluators.Unknown {
+		switch v.State {
+		case evaluators.Unknown:
 			h.Validators = evaluators.Validators{} // the headers contradict themselves: the next visit asks for the body
+		case evaluators.Unchanged:
+			h.Recent = h.Recent.Repeat()
 		}
 		return h
 	}

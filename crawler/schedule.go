@@ -30,6 +30,9 @@ func (c *Crawler) beginNext(v *aspects.Visit) {
 	if !v.Failed && !v.Gone {
 		r.Title = cmp.Or(v.Found.Title, r.Title) // a page that is unchanged is not read for titles
 	}
+	if v.Found.Page != nil && !v.Failed {
+		r.Shell = v.Found.Page.Shell
+	}
 }
 
 // decideByStack lets the first matching wait evaluator decide.

@@ -192,6 +192,7 @@ func (c *Crawler) countDaily(v *aspects.Visit) error {
 		d.Versions = v.Next.Wait.Versions
 		if v.WaitState == evaluators.Changed {
 			d.Seen, d.Versions = 1, max(d.Versions, 1)
+			d.Blind = evaluators.BlindIf(v.Next.Record.Visits, v.Next.Record.Versions, v.Next.Input.Changes > 0)
 		}
 	}
 	return c.parts.Daily.Add(v.URI().Host(), v.Capture.Started, d)

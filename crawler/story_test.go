@@ -47,7 +47,8 @@ var update = flag.Bool("update", false, "rewrite what the stories tell")
 //	run 30d                       crawl for that time; then the daemon stops
 //	restart                       … and starts again
 //	clock 12h                     time passes while it is down
-//	at 30h ACT                    an act of [world.do], 30 hours after the beginning, during the next run
+//	at 30h ACT                    an act of [world.do], 30 hours after the beginning, during the next run. The first act
+//	                              comes a millisecond late, the second two, and so on: behind the visits of that moment
 //	ACT                           the same while the daemon is down
 //	show log                      list the annotations of crawl.log at the end
 //	show archive FIELD …          list the records, and these fields of requests, responses and metadata records
@@ -139,24 +140,35 @@ func (w *world) checkIndex(records []archivetest.CheckedRecord) {
 	}
 }
 
-// checkReplay compares what the archive replays of each visit with what the town answered to it.
+// checkReplay compares what the archive replays of each visit with what the town answered to it. It joins the head of a
+// revisit and the body of its original, as other readers do.
 func (w *world) checkReplay(records []archivetest.CheckedRecord) {
 	w.t.Helper()
-	sent, bodies := map[string][sha256.Size]byte{}, map[string][sha256.Size]byte{}
+	sent, stored := map[string][sha256.Size]byte{}, map[string][2]string{}
 	for _, a := range w.town.Requests() {
 		if a.Status != http.StatusNotModified && !a.Broken {
 			sent[a.URI+a.At.UTC().Format(time.RFC3339)] = a.Sum
 		}
 	}
 	for _, r := range records {
-		if _, body, ok := strings.Cut(string(r.Block), "\r\n\r\n"); ok && r.Type() == "response" {
-			bodies[r.ID()] = sha256.Sum256([]byte(body))
+		if head, body, ok := strings.Cut(string(r.Block), "\r\n\r\n"); ok && r.Type() == "response" {
+			stored[r.ID()] = [2]string{head, body}
 		}
 	}
 	for _, r := range records {
 		at, err := time.Parse(time.RFC3339, r.Header.Get("WARC-Date"))
 		must(w.t, err)
-		got, archived := bodies[cmp.Or(r.Header.Get("WARC-Refers-To"), r.ID())]
+		original, archived := stored[cmp.Or(r.Header.Get("WARC-Refers-To"), r.ID())]
+		head, _, ok := strings.Cut(string(r.Block), "\r\n\r\n")
+		if !ok {
+			head = original[0]
+		}
+		joined := archivetest.CheckedRecord{Block: []byte(head + "\r\n\r\n" + original[1])}
+		body, err := archivetest.PayloadOf(joined)
+		if err != nil {
+			body = []byte(original[1])
+		}
+		got := sha256.Sum256(body)
 		want, asked := sent[r.Target()+at.Format(time.RFC3339)]
 		if archived && asked && r.Header.Get("WARC-Truncated") == "" && got != want {
 			w.t.Errorf("the %s of %s, %s, replays another text than was sent", r.Type(), r.Target(), at)
@@ -236,7 +248,9 @@ func (w *world) act(words []string) {
 		w.later = nil
 		w.during(duration(w.t, words[1]), func(c *crawler.Crawler) {
 			for _, words := range later {
-				time.Sleep(time.Until(w.began.Add(duration(w.t, words[0]))))
+				w.acts++
+				after := time.Duration(w.acts) * time.Millisecond
+				time.Sleep(time.Until(w.began.Add(duration(w.t, words[0]) + after)))
 				w.do(c, words[1:])
 			}
 		})

@@ -57,14 +57,13 @@ type uplinkWatch struct {
 	mu        sync.Mutex // guards the fields below
 	suspects  []suspect  // since a host last answered, one per host
 	down      bool
-	prober    int        // the worker that makes a probe; 0 = none
-	nextProbe time.Time  // no probe before
-	probed    []uri.Host // without an answer
-	trusted   time.Time  // our network counts as up until then
-	recent    []canary   // that have answered lately, one per domain and network
-	added     time.Time  // when the last of them was added
-
-	asking sync.Mutex // held while canaries are asked; mu may be taken meanwhile
+	prober    int           // the worker that makes a probe; 0 = none
+	nextProbe time.Time     // no probe before
+	probed    []uri.Host    // without an answer
+	trusted   time.Time     // our network counts as up until then
+	recent    []canary      // that have answered lately, one per domain and network
+	added     time.Time     // when the last of them was added
+	asking    chan struct{} // closed when the canaries that are asked now have answered; nil if none is asked
 }
 
 // canary is a host that has answered.
@@ -119,27 +118,37 @@ func (w *uplinkWatch) Unreachable(r frontier.Record, network netip.Prefix, now t
 // Decide reports whether our own network is down, after it has become doubtful. It tries the canaries that the operator
 // has named, given as addresses, and those that have answered lately. If there is none, our network counts as down.
 func (w *uplinkWatch) Decide(now time.Time, named []string, reach func(address string) bool) (down bool) {
-	w.asking.Lock()
-	defer w.asking.Unlock()
 	w.mu.Lock()
+	for w.asking != nil {
+		answered := w.asking
+		w.mu.Unlock()
+		<-answered
+		w.mu.Lock()
+	}
 	canaries := slices.Clone(named[:min(len(named), maxCanaries)])
 	for i := range min(len(w.recent), maxCanaries) { // the oldest, the newest, and one between them
 		canaries = append(canaries, w.recent[i*(len(w.recent)-1)/max(1, maxCanaries-1)].address)
 	}
-	decided, down := w.down || now.Before(w.trusted) && w.trusted.Sub(now) <= trustTime, w.down
+	if decided := w.down || now.Before(w.trusted) && w.trusted.Sub(now) <= trustTime; decided {
+		defer w.mu.Unlock()
+		return w.down
+	}
+	w.asking = make(chan struct{})
 	w.mu.Unlock()
-	if decided {
-		return down
-	}
-	up := slices.ContainsFunc(canaries, reach)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if up {
-		w.suspects, w.trusted = nil, now.Add(trustTime)
-		return false
-	}
-	w.down, w.nextProbe = true, now.Add(probeEvery)
-	return true
+	up := false
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		close(w.asking)
+		w.asking = nil
+		if up {
+			w.suspects, w.trusted = nil, now.Add(trustTime)
+			return
+		}
+		w.down, w.nextProbe = true, now.Add(probeEvery)
+	}()
+	up = slices.ContainsFunc(canaries, reach)
+	return !up
 }
 
 // Answered records that the host of a URI answered, from a network. If our network was down until now, it returns the

@@ -36,6 +36,7 @@ type world struct {
 
 	began time.Time
 	later [][]string    // what a script does during the next run, by the time since the beginning
+	acts  int           // number of acts so far
 	parts crawler.Parts // that were opened last
 
 	mu      sync.Mutex // guards the fields below
@@ -56,6 +57,10 @@ func newWorld(t testing.TB, dir, toml string) *world {
 	t.Cleanup(w.town.Close)
 	if !strings.Contains(toml, "[operator]") {
 		w.toml = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" + toml
+	}
+	// Most tests follow waits by hand: they have the stack of Heritrix unless they name a rule of their own.
+	if !strings.Contains(toml, "[[wait]]") && !strings.Contains(toml, "wait = [") {
+		w.toml = testcrawl.Heritrix + w.toml
 	}
 	// Most tests count requests: no sitemap is looked for unless the test asks for it.
 	if !strings.Contains(toml, "usual_sitemap") {
@@ -258,6 +263,7 @@ func must(t testing.TB, err error) {
 // everyHour visits each page once an hour, whether it changes or not.
 const everyHour = `[[wait]]
 mime = ".*"
+rule = "classic"
 initial = "1h"
 min = "1h"
 max = "1h"

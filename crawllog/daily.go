@@ -23,6 +23,9 @@ func DailyCount(g *RawEntry) evaluators.Day {
 		return d
 	}
 	d.Seen, d.Versions = 1, max(g.New, 1)
+	if g.Scheduled && g.Versions > 1 {
+		d.Blind = evaluators.BlindIf(g.Visits, g.Versions, false)
+	}
 	if g.New == 0 && g.Scheduled && g.Visits > 1 {
 		d.Versions = evaluators.VersionsFound(g.Visits, g.Versions)
 	}

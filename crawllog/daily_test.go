@@ -19,6 +19,10 @@ func TestAFirstCaptureIsNoVersionOfItsDay(t *testing.T) {
 	if got, want := crawllog.DailyCount(&page), (evaluators.Day{Requests: 1, Seen: 1, Versions: 1.5}); got != want {
 		t.Errorf("the next version counts as %+v, want %+v", got, want)
 	}
+	page.Visits = 2
+	if got := crawllog.DailyCount(&page).Blind; got != 1 {
+		t.Errorf("of a page that changed at each visit %d versions are blind, want 1", got)
+	}
 	page.Odds, page.Again = 0.4, true // the visit before is the first capture, which says nothing about bursts
 	want := evaluators.Odds{Visits: 1, Found: 1, Expected: 0.4}
 	if got := crawllog.DailyCount(&page).Odds; got != want {

@@ -28,6 +28,9 @@ const (
 	OtherRequest         = "otherRequest"                  // the settings send something else than before
 	AcceptedExpired      = "tls:expired"                   // the certificate has expired; the settings accept that
 
+	// UnwrittenFor is followed by why an answer with a payload has neither a response nor a revisit record: coding,
+	// scrubbed, evidence or fault.
+	UnwrittenFor = "unwritten:"
 	// Way is followed by what is unusual about how the connection was made, as "proxy=office+ip=ipv4".
 	Way = "way:"
 	// Permission is followed by the reason why a URI was visited although robots.txt forbids it.
@@ -47,6 +50,15 @@ const (
 // Hit begins the annotation that says under which URI the same payload was archived before: exact, equivalent, other,
 // or none. It is written even if the payload was archived again, and is absent if nobody looked.
 const Hit = "hit:"
+
+// IsWhole reports whether the visit left a response record with the whole payload, as far as the line says: later
+// revisits can refer to it.
+func (e Entry) IsWhole() bool {
+	return e.Status > 0 && e.Size > 0 && !e.Digest.IsZero() && !slices.ContainsFunc(e.Annotations, func(a string) bool {
+		return strings.Contains(a, "duplicate") || strings.HasPrefix(a, UnwrittenFor) || strings.HasSuffix(a, "Trunc") ||
+			a == MidFetchAbort || a == Evidence
+	})
+}
 
 // Entry is one visit, or one URI that could not be visited.
 type Entry struct {

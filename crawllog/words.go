@@ -20,22 +20,29 @@ type Meaning struct {
 
 // plain are the annotations of the plain walk without a value, in words.
 var plain = map[string]string{
-	Unchanged:            "the same as at the last capture",
-	MidFetchAbort:        "stopped after the header, which showed no change",
-	LengthTruncated:      "cut at the maximum size",
-	TimeTruncated:        "cut after the maximum time",
-	DuplicateDigest:      "the archive had this content already",
-	DuplicateNotModified: "the server said that nothing changed (304)",
-	Unwritten:            "the archive had this content already; no record was written",
-	Evidence:             "archived in a metadata record, because replay tools do not accept the answer",
-	"rendered:changed":   "after the visit before, a browser showed another text",
-	"rendered:unchanged": "after the visit before, a browser showed the same text",
-	Hit + "exact":        "the archive has the same payload of this URI",
-	Hit + "equivalent":   "the archive has the same payload of an equivalent URI",
-	Hit + "other":        "the archive has the same payload of another URI",
-	Hit + "none":         "the archive did not have this payload",
-	"audit":              "fetched whole, to check what the server says about changes",
-	"again":              "the visit before found a change too",
+	Unchanged:                 "the same as at the last capture",
+	MidFetchAbort:             "stopped after the header, which showed no change",
+	LengthTruncated:           "cut at the maximum size",
+	TimeTruncated:             "cut after the maximum time",
+	DuplicateDigest:           "the archive had this content already",
+	DuplicateNotModified:      "the server said that nothing changed (304)",
+	Unwritten:                 "the archive had this content already; no record was written",
+	UnwrittenFor + "coding":   "the archive has the same content in another content coding; no record was written",
+	UnwrittenFor + "scrubbed": "only parts that do not count differ from the archived answer; no record was written",
+	UnwrittenFor + "evidence": "a metadata record has this answer or one with the same content; no other was written",
+	UnwrittenFor + "fault":    "no record could be written",
+	Evidence:                  "archived in a metadata record, because replay tools do not accept the answer",
+	"rendered:changed":        "after the visit before, a browser showed another text",
+	"rendered:unchanged":      "after the visit before, a browser showed the same text",
+	Hit + "exact":             "the archive has the same content of this URI",
+	Hit + "equivalent":        "the archive has the same content of an equivalent URI",
+	Hit + "other":             "the archive has the same content of another URI",
+	Hit + "none":              "the archive did not have this content",
+	"audit":                   "fetched whole, to check what the server says about changes",
+	"again":                   "the visit before found a change too",
+	"robotsExcluded":          "robots.txt forbids it",
+	"robotsUnreachable":       "its robots.txt could not be fetched",
+	"outOfScope":              "it is out of scope",
 }
 
 // valued are the beginnings of annotations of the plain walk with a value.
@@ -52,6 +59,7 @@ var valued = []Meaning{
 	{Annotation: "head:", Say: Counted("%s of its header repaired", "line")},
 	{Annotation: "ip:", Say: func(v string) string { return "from " + v }},
 	{Annotation: "content-size:", Say: func(string) string { return "" }}, // has a column of its own
+	{Annotation: "sameAs:", Say: func(v string) string { return "it is the same as " + v + ", which is visited" }},
 	{Annotation: errorPrefix, Say: func(v string) string { return v }},
 }
 

@@ -50,12 +50,20 @@ type FoundURI struct {
 	Type     string `json:"type,omitempty"` // Content-Type of the last capture
 }
 
-// Site describes a host for curators.
-type Site struct {
+// SiteDetails describes a host for curators.
+type SiteDetails struct {
 	About    config.Site   `json:"about"`
-	Seeds    []SiteURI     `json:"seeds"`    // seeds, feeds and sitemaps of the configuration, at most 200
+	Seeds    []SiteURI     `json:"seeds"`    // seeds, and feeds and sitemaps, at most 200
+	Complete bool          `json:"complete"` // all URIs were searched for feeds and sitemaps that pages name
+	Picture  *SitePicture  `json:"picture,omitempty"`
 	Settings []api.Setting `json:"settings"` // that a file sets
 	Hours    Hours         `json:"hours"`    // when its pages change
+}
+
+// SitePicture names the newest picture of a rendered front page.
+type SitePicture struct {
+	URI string `json:"uri"` // of the page
+	At  string `json:"at"`  // timestamp
 }
 
 // Hours counts captured versions by the time of the week, in UTC.
@@ -67,10 +75,14 @@ type Hours struct {
 
 // SiteURI is a seed, feed or sitemap of a host.
 type SiteURI struct {
-	URI        string      `json:"uri"`
-	Kind       string      `json:"kind"`          // "front page", "section", "feed or sitemap"
-	About      config.Site `json:"about"`         // what the file says of the seed itself
-	Due        *time.Time  `json:"due,omitempty"` // next visit; absent if it is not in the store
+	URI   string `json:"uri"`
+	Title string `json:"title,omitempty"` // of the last capture that differed
+	// "front page", "section", "feed", "news sitemap", "sitemap", "sitemap index"; unvisited: "feed or sitemap".
+	Kind       string      `json:"kind"`
+	Found      bool        `json:"found,omitempty"`    // pages or robots.txt name it; the configuration does not
+	About      config.Site `json:"about"`              // what the file says of the seed itself
+	Due        *time.Time  `json:"due,omitempty"`      // next visit; absent if it is not in the store
+	Out        string      `json:"kept_out,omitempty"` // why it was not visited when it was due last; empty if it was
 	LastVisit  *time.Time  `json:"last_visit,omitempty"`
 	LastChange *time.Time  `json:"last_change,omitempty"`
 	Wait       api.Seconds `json:"wait_seconds"`
@@ -89,4 +101,6 @@ type PackOrder struct {
 	Owner      string `json:"owner,omitempty"`
 	Since      string `json:"since,omitempty"` // first day, as 2026-11-01; empty: from the beginning
 	Until      string `json:"until,omitempty"` // last day; empty: until now
+
+	Series string `json:"series,omitempty"` // "-": captures of no series; empty: refused if there are several
 }

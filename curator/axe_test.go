@@ -71,9 +71,9 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		w.Run(24*time.Hour - time.Minute)
 		home := url.QueryEscape("http://news.example/")
 		both := "compare?at=" + stamps[1] + "&before=" + stamps[0] + "&uri=" + home
-		r.record(w, "status?", "names?", "new?", "new?limit=1", "series?span=1d", "hosts?limit=10&sort=overdue&state=overdue",
+		r.record(w, "status?", "names?", "new?", "new?limit=1", "new?limit=200&type=text%2Fhtml", "series?span=1d", "hosts?limit=10&sort=overdue&state=overdue",
 			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=", "overdue?by=host&latest=true",
-			"hosts/news.example?", "hosts/news.example/queue?limit=50", "hosts/news.example/site?", "traps?host=news.example",
+			"hosts/news.example?", "hosts/news.example/queue?limit=20", "hosts/news.example/site?", "traps?host=news.example",
 			"config?", "packages?", "me?", "users?", "audit?limit=50",
 			"search?cursor=&host=&limit=100&q=news", "edit/files?", "edit/file?host=news.example", "edit/file?name=", "uri?uri="+home, "why?uri="+home,
 			"versions?uri="+home, "view?at="+stamps[1]+"&uri="+home, "record?at="+stamps[2]+"&uri="+home,
@@ -165,6 +165,17 @@ func lookAt(t *testing.T, p *browser.Page, axe, rules, address, page string) {
 		p.Says("What would change")
 	}
 	text := p.Check(axe, rules, page)
+	mechanical, _, _ := strings.Cut(page, "?") // pages that show files and records as they are
+	if !slices.Contains([]string{"record", "edit", "many", "main"}, mechanical) {
+		for _, word := range []string{"snoozed", "payload", "Hosts"} {
+			if strings.Contains(text, word) {
+				t.Errorf("the page %q says %q; docs/glossary.md has the word of screens:\n%.3000s", page, word, text)
+			}
+		}
+		if got := p.Eval(`document.querySelectorAll("main .primary").length`); got != "0" && got != "1" {
+			t.Errorf("the page %q has %s primary buttons, want one at most", page, got)
+		}
+	}
 	if strings.HasPrefix(page, "compare") && !strings.Contains(page, "what=headers") && p.Eval(`document.querySelectorAll("td.del, td.ins").length > 1`) != "true" {
 		t.Errorf("the page %q shows no difference:\n%.3000s", page, text)
 	}

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -28,17 +30,21 @@ func (c *curation) startCaptures(o CaptureOrder) (out api.CaptureStarted, err er
 		return out, errTooMany
 	}
 	out = api.CaptureStarted{Since: now.UTC(), URIs: []string{}}
+	wanted := readAddresses(o.URIs, &out)
 	if !o.Embeds {
-		added, err := c.window.AddSeeds(api.Seeds{URIs: o.URIs})
+		list := api.Seeds{}
+		for _, u := range wanted {
+			list.URIs = append(list.URIs, u.String())
+		}
+		added, err := c.window.AddSeeds(list)
 		if err != nil {
 			return out, err
 		}
-		out.Outside, out.Faults = added.Outside, added.Faults
+		out.Outside = added.Outside
 	}
 	var force frontier.Selection
-	for _, text := range o.URIs {
-		u, err := uri.Parse(text)
-		if err != nil || slices.Contains(out.Outside, u.String()) || slices.Contains(force.URIs, u) {
+	for _, u := range wanted {
+		if slices.Contains(out.Outside, u.String()) {
 			continue
 		}
 		_, known, err := c.o.Frontier.Get(u)
@@ -63,6 +69,19 @@ func (c *curation) startCaptures(o CaptureOrder) (out api.CaptureStarted, err er
 	}
 }
 
+// readAddresses returns each address once. It adds to out in words which texts are not addresses.
+func readAddresses(texts []string, out *api.CaptureStarted) (all []uri.URI) {
+	for _, text := range texts {
+		var e seedEntry
+		if problem, remedy := e.setURI(text); problem != "" {
+			out.Faults = append(out.Faults, fmt.Sprintf("%.100q %s; %s", text, problem, remedy))
+		} else if !slices.Contains(all, e.uri) {
+			all = append(all, e.uri)
+		}
+	}
+	return all
+}
+
 // captureProgress says how far captures are.
 func (c *curation) captureProgress(ctx context.Context, q api.CaptureQuestion) (rows []api.CaptureRow, err error) {
 	if len(q.URIs) == 0 || len(q.URIs) > maxURIs {
@@ -81,8 +100,13 @@ func (c *curation) captureProgress(ctx context.Context, q api.CaptureQuestion) (
 		if known {
 			row.Due = api.Moment(r.Due)
 		}
+		if out := crawler.KeptOut(r); known && out != "" && r.Due.After(c.o.Now()) { // since the order, or it would be due
+			row.State, row.Status, row.Why = "failed", r.LastStatus, "not visited, because "+out
+			rows = append(rows, row)
+			continue
+		}
 		if known && !r.LastVisit.Before(q.Since) {
-			row.State, row.Status, row.Why = "failed", r.LastStatus, r.LastError
+			row.State, row.Status, row.Why = "failed", r.LastStatus, whyFailed(r)
 			if err := c.findCapture(ctx, u, q.Since, len(q.URIs) == 1, &row); err != nil {
 				return nil, err
 			}
@@ -92,12 +116,20 @@ func (c *curation) captureProgress(ctx context.Context, q api.CaptureQuestion) (
 	return rows, nil
 }
 
+// whyFailed says in words why the last visit of a URI failed; "" if it did not.
+func whyFailed(r frontier.Record) string {
+	if text := http.StatusText(r.LastStatus); r.LastStatus >= http.StatusBadRequest && r.LastError == "" && text != "" {
+		return fmt.Sprintf("the site answered %d %s", r.LastStatus, text)
+	}
+	return r.LastError
+}
+
 // findCapture fills a row from the newest capture of a URI, if it is not older than since.
 func (c *curation) findCapture(
 	ctx context.Context, u uri.URI, since time.Time, embeds bool, row *api.CaptureRow,
 ) (err error) {
 	if c.catalog.Archive == nil {
-		row.Why = captures.NoIndex
+		row.Why = cmp.Or(row.Why, captures.NoIndex)
 		return nil
 	}
 	return c.catalog.Archive.Lookup(u, c.o.Now(), func(l *captures.Library, all []index.Entry) error {

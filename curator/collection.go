@@ -39,11 +39,15 @@ func (c *curation) collectionRoutes() []admin.Route {
 			},
 		},
 		{
-			Method: "GET", Path: api.Base + "/hosts/{host}/site", Heavy: true, Answer: Site{},
-			Doc:    "Returns what curators wrote about a host, its seeds, feeds and sitemaps with their next visits, and the settings that files set.",
+			Method: "GET", Path: api.Base + "/hosts/{host}/site", Heavy: true, Answer: SiteDetails{},
+			Doc:    "Returns what curators wrote about a host, its seeds, feeds and sitemaps with their next visits, the settings that files set, and a picture of its front page if one was rendered.",
 			Params: []admin.Param{{Name: "host", Kind: "string", Doc: admin.HostDoc}},
 			Serve: func(_ *admin.Window, r *http.Request) (any, error) {
-				return siteOf(c.o.Config().Config, c.o.Frontier, c.captures, uri.Host(r.PathValue("host")), c.o.Now())
+				site, err := siteOf(c.o.Config().Config, c.o.Frontier, c.captures, uri.Host(r.PathValue("host")), c.o.Now)
+				if err == nil && len(site.Seeds) > 0 {
+					site.Picture, err = c.pictureOf(site.Seeds[0].URI)
+				}
+				return site, err
 			},
 		},
 	}

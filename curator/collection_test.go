@@ -2,10 +2,14 @@ package curator
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -176,7 +180,7 @@ func TestASiteHasItsSeedsFeedsAndSettings(t *testing.T) {
 		"[seeds]\nuris = [\"http://elections.example/\", \"http://elections.example/x.y/1\", \"http://other.example/\"]\n" +
 		"about = [{ uri = \"http://elections.example/x.y/1\", title = \"One\", owner = \"maria\" }]\n[feeds]\nuris = [\"http://elections.example/rss\"]\n"
 	c := testcrawl.Load(t, t.TempDir(), text)
-	s, err := siteOf(c, stocked(t, 4), none(t), "elections.example", now)
+	s, err := siteOf(c, stocked(t, 4), none(t), "elections.example", func() time.Time { return now })
 	if err != nil || len(s.Seeds) != 3 || s.About.Owners[0] != "maria" {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -187,4 +191,39 @@ func TestASiteHasItsSeedsFeedsAndSettings(t *testing.T) {
 	if len(s.Settings) != 1 || s.Settings[0].Key != "politeness.min_delay" || s.Settings[0].Origin != c.Path+":5" {
 		t.Errorf("the settings are %+v", s.Settings)
 	}
+}
+
+// TestASiteHasTheFeedsThatItsPagesName crawls a page that names a feed, and looks at the site and its queue.
+func TestASiteHasTheFeedsThatItsPagesName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	archive := newArchived(t)
+	picture := archive.Page("http://news.example/", "HTTP/1.1 200 OK\r\nContent-Type: image/png", "\x89PNG\r\n\x1a\n")
+	picture.URI = "urn:fullPage:" + picture.URI
+	archive.add(picture, "image/png", http.StatusOK)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.Close()
+		w.shows(archive.live)
+		w.Set("http://news.example/", testcrawl.Page{
+			Body: `<title>News</title><link rel="alternate" type="application/rss+xml" href="/feed.xml"><p>news</p>`,
+		})
+		w.Set("http://news.example/feed.xml", testcrawl.Page{Every: time.Hour, Lists: 5, Type: "application/rss+xml"})
+		w.Run(3 * time.Hour)
+		site := get[SiteDetails](w, "/api/v1/hosts/news.example/site")
+		if len(site.Seeds) != 2 || !site.Complete {
+			t.Fatalf("the site is %+v, want its front page and the feed", site)
+		}
+		if front, feed := site.Seeds[0], site.Seeds[1]; front.Kind != "front page" || front.Title != "News" || front.Found ||
+			feed.Kind != "feed" || !feed.Found || feed.URI != "http://news.example/feed.xml" || feed.Due == nil {
+			t.Errorf("front page and feed are %+v", site.Seeds)
+		}
+		if site.Picture == nil || site.Picture.URI != "http://news.example/" || site.Picture.At != stamp(picture) {
+			t.Errorf("the picture of the rendered front page is %+v, want the one of %s", site.Picture, stamp(picture))
+		}
+		queue := get[api.Queue](w, "/api/v1/hosts/news.example/queue?q=example%2F&sort=uri")
+		if titled := slices.ContainsFunc(queue.URIs, func(x api.Waiting) bool { return x.Title == "News" }); !titled {
+			t.Errorf("the queue has no title: %+v", queue.URIs)
+		}
+	})
 }

@@ -138,7 +138,7 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		visits++
+		visits = min(visits+1, 2) // more versions would push the first ones out of the list
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, "<title>Harbour news</title>\n<h1>The ferry leaves at %d:30</h1>\n<p class=clock>%d visits</p>\n<p class=readers>Now %d readers</p>\n%s<p>%s", 6+visits, visits, 40+visits,
 			strings.Repeat("<p>Tickets are sold on board. The crossing takes twenty minutes.</p>\n", 12),
@@ -146,7 +146,7 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 	}))
 	t.Cleanup(site.Close)
 	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{Wing}, withSeed(site), func(_, main string) string {
-		return main + "[change]\nscrub_css = [\"p.clock\"]\n[[wait]]\nmime = \".*\"\ninitial = \"1s\"\nmin = \"1s\"\nmax = \"1s\"\n"
+		return main + "[change]\nscrub_css = [\"p.clock\"]\n[[wait]]\nmime = \".*\"\nrule = \"classic\"\ninitial = \"1s\"\nmin = \"1s\"\nmax = \"1s\"\n"
 	})
 	_, _, seed := dashboard(t, l)
 	for n := 0; n < 2; {
@@ -157,8 +157,7 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 	}
 	b, origin, _ := signIn(t, l)
 	b.Go(origin + "#/uri?u=" + url.QueryEscape(seed))
-	b.Wait(`[...document.querySelectorAll("a")].some(a => a.textContent === "compare")`)
-	b.Eval(`[...document.querySelectorAll("a")].findLast(a => a.textContent === "compare").click()`)
+	b.ClickOn(`[...document.querySelectorAll("a")].findLast(a => a.textContent === "compare")`)
 	ready := func(want string) {
 		t.Helper()
 		b.Wait(`document.querySelector("h1").textContent === "Comparison" && document.getElementById("view").innerText.includes(` + strconv.Quote(want) + `)`)
@@ -175,6 +174,16 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 		t.Errorf("marked as different: %s", got)
 	}
 	browser.Keep(t, "compare-light", b.Screenshot())
+	const later = `document.querySelectorAll("main .row select")[1]`
+	if b.Eval(later+`.options.length > 1`) == "true" { // the browser was slower than a second visit: choose the newest
+		before := b.Eval(`location.hash`)
+		b.Eval(later + `.selectedIndex = 0`)
+		b.Eval(later + `.dispatchEvent(new Event("change"))`)
+		b.Wait(`location.hash !== ` + before)
+		b.Eval(`history.back()`)
+		b.Wait(`location.hash === ` + before)
+		ready("unchanged lines")
+	}
 	b.Click("Inline")
 	ready("in one column")
 	b.Dark()
@@ -216,7 +225,7 @@ func TestAPageIsCapturedNowWithItsEmbeds(t *testing.T) {
 	b.Click("Capture now")
 	b.Wait(`document.querySelector("#view .notice.good")?.textContent === "All done: 2 pages."`)
 	text := b.Eval(`document.getElementById("view").innerText`)
-	for _, want := range []string{"http://elsewhere.example/ is on a host without a seed", "archived, view", "2 of 2 archived"} {
+	for _, want := range []string{"http://elsewhere.example/ is on a site without a seed", "archived, view", "2 of 2 archived"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q: %s", want, text)
 		}

@@ -110,9 +110,9 @@ func aDayOfNews(t *testing.T) *recorded {
 		r.record(w, "status?", "new?", "series?span=1d", "series?span=7d", "hosts?limit=10&sort=overdue&state=overdue",
 			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=",
 			"overdue?by=host&latest=true", "why?uri="+home, "why-not?uri="+no, "hosts/news.example?",
-			"hosts/news.example/queue?limit=50", "hosts/news.example/site?", "hosts/down.example/site?",
+			"hosts/news.example/queue?limit=20", "hosts/news.example/site?", "hosts/down.example/site?",
 			"search?cursor=&host=&limit=100&q=news", "traps?host=news.example", "traps?host=down.example",
-			"hosts/down.example?", "hosts/down.example/queue?limit=50",
+			"hosts/down.example?", "hosts/down.example/queue?limit=20",
 			"config?", "packages?", "new?limit=1", "uri?uri="+home)
 	})
 	return r
@@ -150,13 +150,13 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		want           []string
 	}{
 		{"", "new", []string{"What is new", "news.example", "first capture", "changed, version", "Unreachable sites", "down.example", "Nothing new for long"}},
-		{"operations", "operations", []string{"Crawling", "crawling", "Visits in the last hour", "Longest overdue URI", "down.example", "Unreachable hosts"}},
+		{"operations", "operations", []string{"Crawling", "crawling", "Visits in the last hour", "Longest overdue URI", "down.example", "Unreachable sites"}},
 		{"hosts", "hosts", []string{"news.example", "down.example", "1 to 2 of 2"}},
-		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "front page", "latest captures", "Settings from files", "arcrawl.toml:", "Queue", "Release the trap", "reject ^https?://news\\.example", "1 URI kept out"}},
+		{"host/news.example", "host/news.example", []string{"news.example", "Pause the site", "On time.", "http://news.example/", "front page", "latest captures", "Settings from files", "Queue", "Politeness and numbers", "resting", "Release the trap", "reject ^https?://news\\.example", "1 URI kept out"}},
 		{"host/down.example", "host/down.example", []string{"Unreachable", "Its URIs keep their places", "No traps found"}},
-		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "Visit now", "because", ".*: unchanged:", "it is a seed"}},
+		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "Visit now", "because", ".*: unchanged:", "Scope and robots.txt"}},
 		{"uri?u=http%3A%2F%2Fnews.example%2Fno", "uri?u=http%3A%2F%2Fnews.example%2Fno", []string{"It is not known: never found", "scope.by", "is a host of the seeds"}},
-		{"uri?q=news", "uri?q=news", []string{"Search", "Hosts:", "http://news.example/", "URIs with this text"}},
+		{"uri?q=news", "uri?q=news", []string{"Sites:", "http://news.example/", "Pages with this text"}},
 		{"packages", "packages", []string{"Packages", "keeps no index of its archive", "No package was made yet"}},
 		{"config", "config", []string{"In force since", "arcrawl.toml"}},
 	} {
@@ -170,6 +170,14 @@ func TestTheDashboardInABrowser(t *testing.T) {
 			t.Errorf("the page %q shows a fault:\n%s", c.address, text)
 		}
 		browser.Keep(t, "light-"+c.ready, p.Screenshot())
+	}
+	show("uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F")
+	if got := p.Eval(`[...document.querySelectorAll("main dt")].filter((e) => !e.closest("details:not([open])")).length`); len(got) > 1 && got != "10" {
+		t.Errorf("the page of a URI has %s facts that are not folded, want ten at most", got)
+	}
+	show("", "new")
+	if got := p.Eval(`(() => { const all = [...document.querySelectorAll(".stream .what > a")].map((a) => a.href); return all.length > 0 && new Set(all).size === all.length })()`); got != "true" {
+		t.Error("the news name a URI of a day more than once")
 	}
 	show("operations", "operations")
 	light := p.Screenshot()
@@ -194,10 +202,15 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		}
 	}
 	browser.Keep(t, "light-alarms", p.Screenshot())
-	p.Eval(`window.prompt = () => "moves on Monday"`)
+	p.Eval(`document.querySelector("#state a").click()`)
+	p.Wait(`document.activeElement.id === "alarm" && document.activeElement.textContent.includes("no such host")`)
 	p.Eval(`{ const send = window.fetch; window.fetch = async (...a) => {
 		const answer = await send(...a); window.sent ||= String(a[0]).includes("alarms/acknowledge"); return answer } }`)
 	p.Eval(`[...document.querySelectorAll("p.notice button")].find(b => b.textContent === "Acknowledge").click()`)
+	p.Says("Note for others (optional)")
+	p.Eval(`document.querySelector("dialog input").value = "moves on Monday"`)
+	browser.Keep(t, "light-acknowledge", p.Screenshot())
+	p.Click("Acknowledge")
 	p.Wait(`window.sent`)
 	day.mu.Lock()
 	asked := slices.Clone(day.asked)
@@ -294,11 +307,60 @@ func TestSeedsAreImportedInTheBrowser(t *testing.T) {
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `labels = ["papers"]`) {
 		t.Errorf("the host file: %v\n%s", err, text)
 	}
-	p.Eval(`window.confirm = () => true`)
+	p.Click("Undo the last change")
+	p.Click("Cancel")
+	if _, err := os.Stat(file); err != nil {
+		t.Errorf("without consent the undo changed the file: %v", err)
+	}
+	p.Click("Undo the last change")
+	p.Says("Restore the host files as they were before the last import")
 	p.Click("Undo the last change")
 	p.Says("Undone: import in the dashboard")
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the undo left the file")
+	}
+}
+
+// TestASeedWithoutAPageLeadsToTheSettingThatHelps opens the notices of a seed that robots.txt forbids and of one that
+// scripts make, on the home page and on the pages of their sites, and follows their buttons into the forms.
+func TestASeedWithoutAPageLeadsToTheSettingThatHelps(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	dir := t.TempDir()
+	r := newRecorded()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, strings.Replace(everyHour, "uris = [", "uris = [\"http://closed.example/\", \"http://app.example/\", ", 1))
+		defer w.Close()
+		w.Set("http://closed.example/robots.txt", testcrawl.Page{Body: "User-agent: *\nDisallow: /\n"})
+		w.Set("http://app.example/", testcrawl.Page{Body: "<div id=root></div><script>start()</script>"})
+		w.Run(time.Hour)
+		r.record(w, "status?", "names?", "new?")
+		for _, host := range []string{"closed.example", "app.example"} {
+			r.record(w, "hosts/"+host+"?", "hosts/"+host+"/queue?limit=20", "hosts/"+host+"/site?", "new?host="+host+"&limit=1",
+				"edit/file?host="+host)
+		}
+	})
+	site := httptest.NewServer(r)
+	t.Cleanup(site.Close)
+	p := browser.Open(t, 1280, 1000)
+	for _, c := range []struct{ host, says, key string }{
+		{"closed.example", "is forbidden by robots.txt", "robots.obey"},
+		{"app.example", "is made by scripts and has hardly any text", "render.pages"},
+	} {
+		p.Go(site.URL + "/#/")
+		p.Says("Seeds without a page")
+		p.Says(c.says)
+		browser.Keep(t, "light-seeds-without", p.Screenshot())
+		p.Go(site.URL + "/#/host/" + c.host)
+		p.Wait(`document.getElementById("view").dataset.ready === ` + strconv.Quote("host/"+c.host))
+		p.Says("the seed http://" + c.host + "/ " + c.says)
+		if c.key == "robots.obey" {
+			p.Says("not visited: robots.txt forbids it")
+		}
+		browser.Keep(t, "light-host-without", p.Screenshot())
+		p.Click("Open the setting")
+		p.Wait(`document.activeElement.name === ` + strconv.Quote(c.key))
+		browser.Keep(t, "light-setting", p.Screenshot())
 	}
 }
 
@@ -327,13 +389,21 @@ func TestTheDashboardWithAKeyboard(t *testing.T) {
 	if got := p.Eval(`document.activeElement.className`); got != `"skip"` {
 		t.Errorf("the first Tab moves the focus to %s, want the link that skips to the content", got)
 	}
-	p.Press("\t\t\r")
+	for range 4 { // the name of the crawl, and its state if that is known already
+		if p.Press("\t"); p.Eval(`document.activeElement.id`) == `"menu"` {
+			break
+		}
+	}
+	p.Press("\r\t\t\r")
 	p.Wait(`document.getElementById("view").dataset.ready === "hosts"`)
 	if got := p.Eval(`document.activeElement.id`); got != `"view"` {
 		t.Errorf("after a page was chosen the focus is on %s, want its content", got)
 	}
-	if got := p.Eval(`document.querySelector("nav [aria-current]").textContent`); got != `"Hosts"` {
-		t.Errorf("the current page in the menu is %s, want Hosts", got)
+	if got := p.Eval(`document.querySelector("header nav [aria-current]").textContent`); got != `"Sites"` {
+		t.Errorf("the current page in the menu is %s, want Sites", got)
+	}
+	if got := p.Eval(`document.getElementById("menu").ariaExpanded`); got != `"false"` {
+		t.Error("the menu is still open when the page has changed")
 	}
 }
 

@@ -41,12 +41,14 @@ type EditFile struct {
 
 // EditField is a setting that a form shows.
 type EditField struct {
+	Section string   `json:"section"` // heading above it
+	Label   string   `json:"label"`   // in words
 	Key     string   `json:"key"`
 	Doc     string   `json:"doc"`
 	Type    string   `json:"type"`              // in words
-	Kind    string   `json:"kind"`              // "text", "lines" or "choice"
+	Kind    string   `json:"kind"`              // "text", "row", "lines", "choice", "pace" or "seeds"
 	Choices []string `json:"choices,omitempty"` // of a choice
-	Value   string   `json:"value"`             // as people write it; a list has one element on each line
+	Value   string   `json:"value"`             // as people write it; a list has one element on each line; of seeds JSON
 	Set     bool     `json:"set"`               // the file sets it
 	Default string   `json:"default"`           // in force while the file does not set it
 }

@@ -12,13 +12,50 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// formKeys are the settings of the form: what curators set for a single host.
-var formKeys = []string{
-	"title", "labels", "collections", "owner", "note", "until",
-	"seeds.uris", "feeds.uris", "feeds.sitemaps",
-	"scope.by", "scope.prefixes", "scope.max_hops", "scope.max_uris",
-	"politeness.min_delay", "politeness.max_delay", "politeness.valence",
-	"change.mode", "change.scrub_css", "robots.obey", "robots.reason",
+// The sections of the form.
+const (
+	howOften  = "How often"
+	whatIs    = "What is captured, and what is kept out"
+	aboutSite = "About the site"
+	noiseOf   = "What does not count as a change"
+	accessTo  = "Access to the site"
+	pageLoad  = "Load on the site, and pages made by scripts"
+)
+
+// formKeys are the settings of the form: what curators set for a single host, in words.
+var formKeys = []struct{ section, key, label string }{
+	{howOften, paceKey, "How often pages are visited"},
+	{howOften, sectionsKey, "Front page and sections"},
+	{howOften, "articles.ladder", "New articles are visited again at the age of"},
+	{howOften, "feeds.min", "Feeds are read at most every"},
+	{howOften, "feeds.max", "Feeds are read at least every"},
+	{whatIs, "seeds.uris", "Front page and sections"},
+	{whatIs, aboutKey, "Title, labels, owner and target of each"},
+	{whatIs, "feeds.uris", "Feeds that name new articles"},
+	{whatIs, "feeds.sitemaps", "Sitemaps that name new pages"},
+	{whatIs, "scope.by", "Which links are followed"},
+	{whatIs, "scope.prefixes", "Only below these addresses"},
+	{whatIs, "scope.rules", "Addresses that are kept out, or added"},
+	{whatIs, "scope.max_hops", "Links from a seed at most"},
+	{whatIs, "scope.max_uris", "Pages and files at most"},
+	{noiseOf, "change.mode", "What is compared"},
+	{noiseOf, "change.scrub_css", "Parts that are ignored"},
+	{accessTo, "robots.obey", "robots.txt is obeyed"},
+	{accessTo, "robots.reason", "Why it need not be obeyed"},
+	{accessTo, "fetch.cookies", "Cookies of the site are sent back"},
+	{accessTo, "fetch.cookie", "Cookie after consent"},
+	{accessTo, "request.basic", "User name and password"},
+	{accessTo, "request.bearer", "Token of the site"},
+	{aboutSite, "title", "Title"},
+	{aboutSite, "labels", "Labels"},
+	{aboutSite, "collections", "Collections"},
+	{aboutSite, "owner", "Looked after by"},
+	{aboutSite, "note", "Note"},
+	{aboutSite, "until", "Captured until"},
+	{pageLoad, "politeness.min_delay", "Rest between two requests, at least"},
+	{pageLoad, "politeness.max_delay", "Rest between two requests, at most"},
+	{pageLoad, "politeness.valence", "Requests at the same time"},
+	{pageLoad, "render.pages", "Pages that a browser loads"},
 }
 
 // hostWithoutFile is a host that no file names: the settings of the main file apply to it.
@@ -29,6 +66,9 @@ const (
 	kindText   = "text"
 	kindLines  = "lines"
 	kindChoice = "choice"
+	kindPace   = "pace"
+	kindRow    = "row"
+	kindSeeds  = "seeds"
 )
 
 // fields returns the settings of the form with their values in a text. The main file, and a text that is not TOML, have
@@ -46,12 +86,27 @@ func (w editor) fields(name, text string) []EditField {
 	if len(doc.Faults) > 0 {
 		return out
 	}
-	for _, k := range keysOf(formKeys) {
+	for _, own := range formKeys {
+		switch own.key {
+		case paceKey:
+			out = append(out, paceField(own.section, own.label, own.key, paceIn(doc)))
+			continue
+		case sectionsKey:
+			out = append(out, paceField(own.section, own.label, own.key, sectionsIn([]byte(text))))
+			continue
+		}
+		k := keysOf([]string{own.key})[0]
 		f := EditField{
-			Key: k.Name, Doc: k.Doc, Type: k.Type.String(), Kind: kindText, Default: inForce[k.Name],
-			Set: doc.Has(schema.Path("").Key(k.Name)),
+			Section: own.section, Label: own.label, Key: k.Name, Doc: k.Doc, Type: k.Type.String(), Kind: kindText,
+			Default: inForce[k.Name], Set: doc.Has(schema.Path("").Key(k.Name)),
 		}
 		switch {
+		case k.Name == aboutKey:
+			f.Kind, f.Value, f.Default = kindSeeds, aboutIn([]byte(text)), ""
+			f.Doc = "What people should know of each, and the share of its versions to capture. A list of seeds has the " +
+				"same columns."
+		case k.Name == "articles.ladder":
+			f.Kind = kindRow
 		case k.Type.Kind == schema.List || k.Name == "note":
 			f.Kind = kindLines
 		case k.Type.Choices != nil && !k.Type.Every:
@@ -60,12 +115,30 @@ func (w editor) fields(name, text string) []EditField {
 				f.Choices = append([]string{"true", "false"}, f.Choices...)
 			}
 		}
-		if f.Set {
+		if f.Set && f.Kind != kindSeeds {
 			f.Value = formValue(doc.Value(schema.Path("").Key(k.Name)))
+		}
+		if f.Kind == kindRow {
+			f.Value = strings.ReplaceAll(f.Value, "\n", ", ")
 		}
 		out = append(out, f)
 	}
 	return out
+}
+
+// paceField returns a field that says how often something is visited.
+func paceField(section, label, key, value string) EditField {
+	f := EditField{
+		Section: section, Label: label, Key: key, Kind: kindPace, Value: value, Set: value != "", Type: "entries of [[wait]]",
+		Doc: "A page is visited as often as it changes, so that a share of its versions is captured, or always after the " +
+			"same time. The crawl learns how often each page changes. Politeness bounds the load on the site.",
+	}
+	if key == sectionsKey {
+		f.Type = "[[when]] with the addresses of seeds.uris"
+		f.Doc = "A pace of their own for the front page and the sections of the site, which are listed below. It overrides " +
+			"capture targets that a list of seeds gave them before."
+	}
+	return f
 }
 
 // keysOf returns keys in the order of their names.
@@ -101,8 +174,17 @@ func formValue(v any) string {
 
 // set returns a text with another value of a setting of the form; an empty value removes the setting.
 func set(text []byte, key, written string) ([]byte, error) {
+	switch key {
+	case paceKey:
+		return setPace(text, strings.TrimSpace(written))
+	case sectionsKey:
+		return setSections(text, strings.TrimSpace(written))
+	case aboutKey:
+		return setAbout(text, written)
+	}
 	keys := keysOf([]string{key})
-	if len(keys) == 0 || !slices.Contains(formKeys, key) {
+	inForm := slices.ContainsFunc(formKeys, func(f struct{ section, key, label string }) bool { return f.key == key })
+	if len(keys) == 0 || !inForm {
 		return nil, fmt.Errorf("%q is not a setting of the form; edit the text", key)
 	}
 	t := keys[0].Type
@@ -115,6 +197,9 @@ func set(text []byte, key, written string) ([]byte, error) {
 		return setSeeds(text, linesOf(written))
 	case strings.TrimSpace(written) == "":
 		return unsetKey(text, key)
+	case key == "articles.ladder":
+		ages := strings.FieldsFunc(written, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+		return setKey(text, key, schema.TOML(ages))
 	case t.Kind == schema.List:
 		return setKey(text, key, listOf(linesOf(written)))
 	case t.Kind == schema.Boolean, t.Kind == schema.Whole, t.Kind == schema.Number, t.Kind == schema.Moment,
@@ -130,11 +215,14 @@ func setSeeds(text []byte, wanted []string) ([]byte, error) {
 	for _, s := range wanted {
 		kept[s] = true
 	}
-	text, err := keepSeeds(text, func(seed string) bool { return kept[seed] })
+	edited, err := keepSeeds(text, func(seed string) bool { return kept[seed] })
 	if err != nil {
 		return nil, err
 	}
-	return moreSeeds(text, wanted)
+	if edited, err = moreSeeds(edited, wanted); err != nil {
+		return nil, err
+	}
+	return forgetSeeds(edited, text)
 }
 
 func linesOf(written string) []string {

@@ -32,7 +32,7 @@ const maxExpression = 1000
 // goalsIn returns the capture targets that [setGoals] wrote into the text of a host file, by URI.
 func goalsIn(text []byte) map[string]seedGoal {
 	all := map[string]seedGoal{}
-	_, block, _ := cutGoals(string(text))
+	_, block, _ := cutBlock(string(text), goalsBegin, goalsEnd)
 	doc := schema.Parse([]byte(block), "the file")
 	path := schema.Path("").Child("when")
 	for i := 0; doc.Has(path.Element(i)); i++ {
@@ -60,8 +60,11 @@ func goalsIn(text []byte) map[string]seedGoal {
 
 // setGoals returns the text of a host file with these capture targets of seeds, by URI, and no others of this kind.
 func setGoals(text []byte, goals map[string]seedGoal) ([]byte, error) {
-	before, _, behind := cutGoals(string(text))
-	edited := strings.TrimRight(before+behind, "\n") + "\n"
+	if maps.Equal(goalsIn(text), goals) {
+		return text, nil // the block stays where it is: what was written later wins
+	}
+	before, _, behind := cutBlock(string(text), goalsBegin, goalsEnd)
+	edited := withoutBlock(before, behind)
 	if len(goals) > 0 {
 		edited += "\n" + goalsBegin
 		groups := map[seedGoal][]string{}
@@ -72,15 +75,7 @@ func setGoals(text []byte, goals map[string]seedGoal) ([]byte, error) {
 			return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Until, b.Until))
 		})
 		for _, g := range order {
-			var part []string
-			size := 0
-			for _, u := range groups[g] {
-				if size += len(u); size > maxExpression && len(part) > 0 {
-					edited, part, size = edited+g.refinement(part), nil, len(u)
-				}
-				part = append(part, u)
-			}
-			edited += g.refinement(part)
+			edited += refinements(groups[g], g.Until, `"learned", capture_target = `+strconv.FormatFloat(g.Target, 'f', -1, 64))
 		}
 		edited += goalsEnd
 	}
@@ -91,25 +86,37 @@ func setGoals(text []byte, goals map[string]seedGoal) ([]byte, error) {
 	return []byte(edited), nil
 }
 
-// refinement returns the [[when]] of some seeds with one goal.
-func (g seedGoal) refinement(uris []string) string {
-	quoted := make([]string, len(uris))
-	for i, u := range uris {
-		quoted[i] = regexp.QuoteMeta(u)
+// refinements returns the [[when]] that give some URIs one rule, until a day; "" = without end.
+func refinements(uris []string, until, rule string) (all string) {
+	if until != "" {
+		until = "until = " + until + "\n"
 	}
-	until := ""
-	if g.Until != "" {
-		until = "until = " + g.Until + "\n"
+	for len(uris) > 0 {
+		var quoted []string
+		size := 0
+		for len(uris) > 0 && (len(quoted) == 0 || size+len(uris[0]) <= maxExpression) {
+			size += len(uris[0])
+			quoted, uris = append(quoted, regexp.QuoteMeta(uris[0])), uris[1:]
+		}
+		all += fmt.Sprintf("[[when]]\nuri = %s\n%swait = [{ mime = \".*\", rule = %s }]\n",
+			schema.Literal("^(?:"+strings.Join(quoted, "|")+")$"), until, rule)
 	}
-	target := strconv.FormatFloat(g.Target, 'f', -1, 64)
-	return fmt.Sprintf("[[when]]\nuri = %s\n%swait = [{ mime = \".*\", rule = \"learned\", capture_target = %s }]\n",
-		schema.Literal("^(?:"+strings.Join(quoted, "|")+")$"), until, target)
+	return all
 }
 
-// cutGoals cuts a text around the capture targets of seeds.
-func cutGoals(text string) (before, block, behind string) {
-	before, rest, begins := strings.Cut(text, goalsBegin)
-	block, behind, ends := strings.Cut(rest, goalsEnd)
+// withoutBlock joins what is before and behind a block that is removed.
+func withoutBlock(before, behind string) string {
+	before = strings.TrimRight(before, "\n") + "\n"
+	if behind = strings.Trim(behind, "\n"); behind != "" {
+		before += "\n" + behind + "\n"
+	}
+	return before
+}
+
+// cutBlock cuts a text around a block between two marks.
+func cutBlock(text, begin, end string) (before, block, behind string) {
+	before, rest, begins := strings.Cut(text, begin)
+	block, behind, ends := strings.Cut(rest, end)
 	if !begins || !ends {
 		return text, "", ""
 	}

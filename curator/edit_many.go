@@ -26,7 +26,7 @@ const (
 )
 
 // ofOneSite are the settings of the form that several sites never share.
-var ofOneSite = []string{"title", "seeds.uris", "feeds.uris", "feeds.sitemaps", "scope.prefixes"}
+var ofOneSite = []string{"title", "seeds.uris", aboutKey, "feeds.uris", "feeds.sitemaps", "scope.prefixes"}
 
 // shared returns the settings of the form that several files can get at once.
 func (w editor) shared() []EditField {
@@ -118,6 +118,9 @@ func (w editor) effectOfMany(p *ManyPlan, texts []changed) error {
 		return err
 	}
 	p.Plan = w.planOf(effect, names...)
+	for _, c := range texts {
+		p.Plan.Warnings = append(p.Plan.Warnings, overruledNow(c.file, c.to)...)
+	}
 	return nil
 }
 

@@ -76,6 +76,7 @@ func (w editor) plan(f file, o EditOrder) (out EditPlan, text []byte, err error)
 		return out, text, err
 	}
 	out.Plan = w.planOf(effect, filepath.Base(f.path))
+	out.Plan.Warnings = append(out.Plan.Warnings, overruledNow(f, text)...)
 	return out, text, nil
 }
 

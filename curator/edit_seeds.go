@@ -126,5 +126,9 @@ func checkSeeds(text string, want []string) ([]byte, error) {
 	if len(after.Faults) > 0 || !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		return nil, errByHandSeeds
 	}
-	return []byte(text), nil
+	pace := sectionsIn([]byte(text))
+	if pace != "" && pace != paceByHand && len(want) == 0 {
+		return setSections([]byte(text), "")
+	}
+	return fillSections([]byte(text), pace)
 }

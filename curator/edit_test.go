@@ -59,6 +59,7 @@ func TestACuratorEditsAHostFileInTheBrowser(t *testing.T) {
 
 	p.Go(site.URL + "/#/edit")
 	p.Says("With a token: leave the name empty")
+	p.Says("Sign in to the web archive of Test Library")
 	look("light-signin")
 	p.Eval(`document.querySelector("#password").value = "the-token-of-maria"; document.querySelector("form").requestSubmit()`)
 	<-signedIn // the browser has left the page to sign in
@@ -69,9 +70,22 @@ func TestACuratorEditsAHostFileInTheBrowser(t *testing.T) {
 	p.Says("Edit news.example.toml")
 	typed("title", "The <b>News</b>")
 	typed("politeness.min_delay", "20s")
+	p.Eval(`{ const e = document.querySelector("[name=wait]"); e.value = "target"; e.dispatchEvent(new Event("change")) }`)
+	p.Says("missing at most 20 % of versions: 2.2 visits for each change")
+	p.Eval(`{ const e = document.querySelector("[type=range]"); e.value = "10"; e.dispatchEvent(new Event("input")) }`)
+	p.Says("missing at most 10 % of versions: 4.7 visits for each change")
+	p.Eval(`{ const e = document.querySelector("[name='when.wait']"); e.value = "every"; e.dispatchEvent(new Event("change")) }`)
+	p.Eval(`{ const e = document.querySelector(".seed input"); e.value = "Front page"; e.dispatchEvent(new Event("input")) }`)
+	look("light-edit-form")
 	p.Click("Check")
 	p.Says("What would change")
+	p.Says("title = \"Front page\"")
+	p.Says("rule = \"fixed\", every = \"1d\"")
+	if got := p.Eval(`document.querySelector(".seed summary").textContent`); got != `"http://news.example/ Front page"` {
+		t.Errorf("the form says of the seed %s", got)
+	}
 	look("light-edit-plan")
+	p.Says("capture_target = 0.9")
 	if onDisk() != before {
 		t.Errorf("the check wrote\n%s", onDisk())
 	}
@@ -97,7 +111,7 @@ func TestACuratorEditsAHostFileInTheBrowser(t *testing.T) {
 	p.Click("Check")
 	p.Says("Somebody else has changed the file since you opened it.")
 	look("light-edit-conflict")
-	if got := p.Eval(`[...document.querySelectorAll("section textarea")].map(a => a.value.includes("# mine") + " " + a.value.includes("# theirs")).join()`); got != `"true false,false true"` || onDisk() != theirs {
+	if got := p.Eval(`[...document.querySelectorAll("section[aria-label=Conflict] textarea")].map(a => a.value.includes("# mine") + " " + a.value.includes("# theirs")).join()`); got != `"true false,false true"` || onDisk() != theirs {
 		t.Errorf("the conflict shows %s; on disk there is\n%s", got, onDisk())
 	}
 	p.Click("Continue with the text on disk")
@@ -127,7 +141,7 @@ func TestACuratorEditsAHostFileInTheBrowser(t *testing.T) {
 	p.Click("Save")
 	p.Says("Saved " + w.hostFile("blog"))
 	p.Go(site.URL + "/#/main")
-	p.Says("the main file needs the role operate")
+	p.Says("This page needs the role operate.")
 	entries, err := access.ReadAudit(w.Dir, api.AuditFilter{What: "edit/save"})
 	if err != nil || len(entries) != 2 || entries[1].Who != "maria" || entries[1].Answer != nil ||
 		!strings.Contains(string(entries[1].Order), "news.example.toml") || strings.Contains(string(entries[1].Order), "min_delay") {

@@ -29,7 +29,10 @@ import (
 func addSeeds(file string, h uri.Host, seeds []string) (string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "wrote " + file, cli.CreateFile(file, config.NewHostFile(h, seeds))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return "", daemon.FolderError{Err: err}
+		}
+		return "wrote " + file, replaceText(file, []byte(config.NewHostFile(h, seeds)))
 	}
 	if err != nil {
 		return "", daemon.FolderError{Err: err}
@@ -45,7 +48,7 @@ func addSeeds(file string, h uri.Host, seeds []string) (string, error) {
 	return fmt.Sprintf("added %s to %s", human.Count(n, "seed"), file), replaceText(file, edited)
 }
 
-// replaceText replaces a file and keeps its mode.
+// replaceText replaces a file and keeps its mode. A new one has the mode that its folder asks for.
 func replaceText(file string, text []byte) error {
 	if err := fileio.Edit(file, text); err != nil {
 		return daemon.FolderError{Err: err}

@@ -204,7 +204,7 @@ func TestEachFaultNamesItsPlace(t *testing.T) {
 		"uri,note\nhttps://a.example/,\xff\n":          "is not UTF-8",
 		"uri,target\nhttps://a.example/,much\n":        `2:20: target: "much" is not a share of versions; write for example 0.9`,
 		"uri,target,until\nhttps://a.example/,90%,x\n": `2:24: until: "x" is not a date; write for example 2026-12-31`,
-		"uri,until\nhttps://a.example/,2026-12-31\n":   "has no effect without a target",
+		"uri,until\nhttps://a.example/,2026-12-31\n":   `2:20: until: "2026-12-31" has no effect without a target`,
 		"uri,lable\n":                         `1:5: header: "lable" is no column of a seed list; did you mean "label"?`,
 		"uri,url\n":                           "appears twice",
 		"uri,label\nhttps://a.example/,a,b\n": "the line has 3 fields, the header 2",

@@ -80,7 +80,9 @@ func TestSeveralHostFilesAreChangedInTheBrowser(t *testing.T) {
 	if got := onDisk("b"); got != "title = \"<b>Radio\"\n" {
 		t.Errorf("a file that was not chosen became\n%s", got)
 	}
-	p.Eval(`window.confirm = () => true`)
+	p.Click("Undo")
+	p.Says("Restore the host files as they were before this change?")
+	look("dark-many-undo")
 	p.Click("Undo")
 	p.Says("Undone: collections, politeness.min_delay of 2 host files changed in the dashboard")
 	if got := onDisk("a"); got != "labels = [\"papers\"]\n" {

@@ -17,7 +17,7 @@ import (
 func (c *curation) newRoutes() []admin.Route {
 	return []admin.Route{{
 		Method: "GET", Path: api.Base + "/new", Answer: api.New{},
-		Doc: "Returns the latest captures, the hosts with nothing new for unusually long, unreachable hosts, and hosts that cannot meet their capture targets.",
+		Doc: "Returns the latest captures, the hosts with nothing new for unusually long, seeds without a page, unreachable hosts, and hosts that cannot meet their capture targets.",
 		Params: admin.Filtered(
 			admin.Param{Name: "host", Kind: "string", Doc: "only captures of this host"},
 			admin.Param{Name: "kind", Kind: "string", Doc: "only captures of this kind: first, changed or checked (visited on demand, and unchanged)"},
@@ -59,6 +59,8 @@ func (c *curation) whatIsNew(f captureFilter, sites config.Filter) (api.New, err
 	}
 	out := api.New{Silent: []api.Alarm{}, Names: inForce.Sites().Names(), Sites: map[string]string{}}
 	others := func(v frontier.HostView) bool { return !is(string(v.Host)) }
+	here := func(host string) bool { return is(host) && (f.Host == "" || f.Host == host) }
+	out.Seeds = c.window.SeedsWithout(here, maxMissing)
 	out.Down = c.window.Unreachable(slices.DeleteFunc(c.o.Frontier.Hosts(now), others))
 	short, asOf := c.window.KnownShort(sites)
 	out.Short, out.AsOf = short[:min(len(short), maxMissing)], api.Moment(asOf)
@@ -79,6 +81,9 @@ func entitle(n *api.New, title func(host string) string) {
 		hosts = append(hosts, x.Host)
 	}
 	for _, x := range n.Silent {
+		hosts = append(hosts, x.Host)
+	}
+	for _, x := range n.Seeds {
 		hosts = append(hosts, x.Host)
 	}
 	for _, x := range n.Down {

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,12 +25,16 @@ const (
 	maxVersionEmbeds = 500  // of one version
 )
 
+// noSeries stands for the captures that are in no series. No series can have this name.
+const noSeries = "-"
+
 // choice selects the captures of a package.
 type choice struct {
 	what, name string // for people; beginning of the file's name
 	uri        uri.URI
 	at         string
 	only       config.Filter
+	series     string    // see [PackOrder]
 	from, to   time.Time // the captures of a period; to is not part of it
 }
 
@@ -50,7 +55,7 @@ func choiceOf(o PackOrder) (c choice, err error) {
 		c.name = named(string(c.uri.Host()) + "-" + o.At)
 		return c, nil
 	}
-	c.only = config.Filter{Label: o.Label, Collection: o.Collection, Owner: o.Owner}
+	c.only, c.series = config.Filter{Label: o.Label, Collection: o.Collection, Owner: o.Owner}, o.Series
 	if c.only.IsZero() {
 		return c, errors.New("choose a collection, a label or an owner; the whole archive is packed with arcrawl wacz")
 	}
@@ -72,13 +77,18 @@ func choiceOf(o PackOrder) (c choice, err error) {
 		return c, errors.New("the last day is before the first day")
 	}
 	c.what = c.only.String()
+	if o.Series == noSeries {
+		c.what += " of no series"
+	} else if o.Series != "" {
+		c.what += " of the series " + o.Series
+	}
 	if o.Since != "" {
 		c.what += " since " + o.Since
 	}
 	if o.Until != "" {
 		c.what += " until " + o.Until
 	}
-	c.name = named(strings.Join([]string{o.Label, o.Collection, o.Owner, o.Since, o.Until}, "-"))
+	c.name = named(strings.Join([]string{o.Label, o.Collection, o.Owner, o.Series, o.Since, o.Until}, "-"))
 	return c, nil
 }
 
@@ -99,7 +109,7 @@ func named(text string) string {
 func (c choice) command() string {
 	text := "arcrawl wacz -o " + c.name + ".wacz"
 	for _, flag := range []struct{ name, value string }{
-		{"label", c.only.Label}, {"collection", c.only.Collection}, {"owner", c.only.Owner},
+		{"label", c.only.Label}, {"collection", c.only.Collection}, {"owner", c.only.Owner}, {"series", c.series},
 	} {
 		if flag.value != "" {
 			text += fmt.Sprintf(" --%s %q", flag.name, flag.value)
@@ -131,14 +141,36 @@ type gathering struct {
 	found  func(n int)
 
 	entries []index.Entry
+	series  string // of all entries
+	others  int    // captures that are left out because they are of another series
 	bytes   int64
 	notes   []string
 	read    map[string]bool // digests of payloads whose embeds are known
 	looked  map[string]bool // URIs that are chosen or were looked up
 }
 
+// admits reports whether a capture belongs into the package by its series. A package has one series, so that nothing
+// leaves with an embargo that nobody has named. Captures that are chosen decide which; an embed of another is left out.
+func (g *gathering) admits(e index.Entry, isEmbed bool) (bool, error) {
+	of := cmp.Or(captures.SeriesOf(e.Filename), noSeries)
+	if g.series == "" {
+		g.series = cmp.Or(g.choice.series, of)
+	}
+	switch {
+	case of == g.series:
+		return true, nil
+	case !isEmbed && g.choice.series == "":
+		return false, fmt.Errorf("the captures are of several series: %s and %s; choose one (%s = none)", g.series, of, noSeries)
+	}
+	g.others++
+	return false, nil
+}
+
 // add adds a capture.
-func (g *gathering) add(e index.Entry) error {
+func (g *gathering) add(e index.Entry, isEmbed bool) error {
+	if ok, err := g.admits(e, isEmbed); !ok {
+		return err
+	}
 	g.entries, g.looked[e.URL] = append(g.entries, e), true
 	if g.bytes += e.Length; g.bytes > maxPackBytes || len(g.entries) > maxPackCaptures {
 		return tooLarge{g.choice}
@@ -159,11 +191,14 @@ func (g *gathering) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := g.add(e); err != nil {
+		if err := g.add(e, false); err != nil {
 			return err
 		}
 	} else if err := g.period(ctx); err != nil {
 		return err
+	}
+	if len(g.entries) == 0 && g.others > 0 {
+		return fmt.Errorf("%w: no capture is of the series %s", warc.ErrNotFound, g.choice.series)
 	}
 	outside := 0
 	for i := 0; i < len(g.entries); i++ { // the list grows by what is embedded
@@ -185,7 +220,7 @@ func (g *gathering) run(ctx context.Context) error {
 				continue
 			}
 			if err == nil {
-				err = g.add(e)
+				err = g.add(e, true)
 			}
 			if err != nil {
 				return err
@@ -235,7 +270,7 @@ func (g *gathering) period(ctx context.Context) error {
 		if !chosen(u.Host()) || date.Before(g.choice.from) || !g.choice.to.IsZero() && !date.Before(g.choice.to) {
 			return nil
 		}
-		return g.add(e)
+		return g.add(e, false)
 	})
 }
 

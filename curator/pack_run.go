@@ -161,6 +161,9 @@ func (s *packStore) make(ctx context.Context, p *orderedPackage) (err error) {
 	}
 	s.change(p, func(p *api.Package) {
 		p.Size, p.Captures, p.Notes = info.Size(), sum.Captures, g.notes
+		if g.others > 0 {
+			p.Notes = append(p.Notes, human.Count(g.others, "capture")+" of other series left out.")
+		}
 		if sum.Lacking > 0 {
 			p.Notes = append(p.Notes, human.Count(sum.Lacking, "capture")+" could not be read, and its payload is missing.")
 		}

@@ -57,7 +57,7 @@ func (l *library) make(o PackOrder) api.Package {
 	l.T.Helper()
 	ordered, err := l.store.Order(o)
 	archivetest.Must(l.T, err)
-	for range 3000 {
+	for range 30_000 {
 		for _, p := range l.store.List().Packages {
 			if p.Name == ordered.Name && (p.State == "done" || p.State == "failed") {
 				return p
@@ -74,7 +74,7 @@ func (l *library) captures(p api.Package) (all []string) {
 	l.T.Helper()
 	file := filepath.Join(l.o.Dir, packFolder, p.Name)
 	complain := func(f warc.Finding) error { return &f }
-	if members, found := wacz.Check(file); len(found) > 0 || len(members) != 1 {
+	if members, found := wacz.Check(file, nil); len(found) > 0 || len(members) != 1 {
 		l.T.Errorf("the package is not whole: %v, %v", members, found)
 	}
 	folder := l.T.TempDir()
@@ -171,6 +171,35 @@ func TestACollectionIsPackedByDays(t *testing.T) {
 	none := l.make(PackOrder{Collection: "elections", Since: "2027-01-01"})
 	if none.State != "failed" || !strings.Contains(none.Problem, "no capture") || none.Link != "" {
 		t.Errorf("a period without captures: %+v", none)
+	}
+}
+
+// TestAPackageHasOneSeries chooses captures of files under an embargo and of others. A package that would have both is
+// refused, and a page takes no picture with it that is under the embargo.
+func TestAPackageHasOneSeries(t *testing.T) {
+	t.Parallel()
+	const free, embargo = "arcrawl-20261121090000000-00001-h.warc.gz", "arcrawl-embargo-20261121090000000-00001-h.warc.gz"
+	for _, c := range []struct {
+		name, series   string
+		chosen, embeds []string // files of the captures
+		want, others   int
+		refused        bool
+	}{
+		{"all of none", "", []string{free, free}, nil, 2, 0, false},
+		{"all of one", "", []string{embargo}, nil, 1, 0, false},
+		{"both", "", []string{free, embargo}, nil, 1, 0, true},
+		{"both, and one is named", "embargo", []string{free, embargo}, nil, 1, 1, false},
+		{"both, and none is named", "-", []string{free, embargo}, []string{free}, 2, 1, false},
+		{"a picture under the embargo", "", []string{free}, []string{embargo, free}, 2, 1, false},
+	} {
+		g := gathering{choice: choice{series: c.series}, looked: map[string]bool{}}
+		var err error
+		for i, file := range append(c.chosen, c.embeds...) {
+			err = errors.Join(err, g.add(index.Entry{Filename: file}, i >= len(c.chosen)))
+		}
+		if len(g.entries) != c.want || g.others != c.others || (err != nil) != c.refused {
+			t.Errorf("%s: %d captures, %d of other series, %v", c.name, len(g.entries), g.others, err)
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func BenchmarkPages(b *testing.B) {
 	home := "http%3A%2F%2Fh250.example%2Fsection%2Farticle-000001.html"
 	handler := w.window.Handler(access.Options{})
 	for _, page := range []string{
-		"status", "names", "new", "new?q=headline+77", "hosts?limit=50&sort=overdue", "hosts/h250.example", "hosts/h250.example/queue?limit=50",
+		"status", "names", "new", "new?q=headline+77", "hosts?limit=50&sort=overdue", "hosts/h250.example", "hosts/h250.example/queue?limit=20",
 		"hosts/h250.example/site", "traps?host=h250.example", "edit/files", "search?q=article-000001.html&limit=100",
 		"search?q=headline+12&limit=100", "search?q=nowhere&limit=100", "search?q=headline+1999+of&limit=100", "search?q=h250&limit=100", "uri?uri=" + home, "why?uri=" + home,
 		"versions?uri=" + home, "overdue?by=host&latest=true", "packages", "metrics",

@@ -13,6 +13,7 @@ type Versions struct {
 	URI      string    `json:"uri"`
 	Count    int       `json:"count"`             // of all versions
 	Versions []Version `json:"versions"`          // newest first, at most 1000
+	Picture  string    `json:"picture,omitempty"` // timestamp of the newest picture of the rendered page
 	Problem  string    `json:"problem,omitempty"` // why the list is not complete
 }
 
@@ -80,4 +81,13 @@ type Comparison struct {
 	Before Version `json:"before"`
 	After  Version `json:"after"`
 	captures.Comparison
+	// Embeds are pictures, styles and scripts of the later version whose contents changed since; at most 100.
+	Embeds []ChangedEmbed `json:"embeds,omitempty"`
+}
+
+// ChangedEmbed is something that a page shows, with captures that are nearest to two versions of the page.
+type ChangedEmbed struct {
+	URI     string `json:"uri"`
+	Type    string `json:"type,omitempty"` // media type
+	Compare string `json:"compare"`        // address of its comparison in the dashboard
 }

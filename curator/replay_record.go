@@ -29,7 +29,7 @@ func (c *catalog) Record(ctx context.Context, u uri.URI, at string, now time.Tim
 		out.Problem = captures.NoIndex
 		return out, nil
 	}
-	err = c.nearest(u, at, now, func(l *captures.Library, e index.Entry) (err error) {
+	err = c.nearest(u.String(), at, now, func(l *captures.Library, e index.Entry) (err error) {
 		out.URI, out.Version = e.URL, versionOf(e, false)
 		if out.Parts, err = recordParts(l, e); err != nil {
 			out.Problem = captures.Sentence(err)

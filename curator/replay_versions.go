@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -54,6 +53,9 @@ func (c *catalog) List(u uri.URI, now time.Time) (Versions, error) {
 		}
 		return nil
 	})
+	if err == nil {
+		out.Picture, err = c.Rendered(u.String(), now)
+	}
 	slices.Reverse(out.Versions)
 	out.Versions = out.Versions[:min(len(out.Versions), maxListed)]
 	return out, err
@@ -87,10 +89,12 @@ func compareLink(before, after index.Entry) string {
 	return "/#/compare?u=" + url.QueryEscape(after.URL) + "&before=" + before.Timestamp + "&at=" + after.Timestamp
 }
 
-// nearest does something with the capture of a URI that is nearest to a timestamp.
-func (c *catalog) nearest(u uri.URI, at string, now time.Time, do func(*captures.Library, index.Entry) error) error {
+// nearest does something with the capture of an address that is nearest to a timestamp.
+func (c *catalog) nearest(
+	address, at string, now time.Time, do func(*captures.Library, index.Entry) error,
+) error {
 	return c.Archive.With(now, func(l *captures.Library) error {
-		e, err := l.NearestTo(u.String(), at)
+		e, err := l.NearestTo(address, at)
 		if err != nil {
 			return err
 		}
@@ -106,7 +110,7 @@ func (c *catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (Vi
 		out.Problem = captures.NoIndex
 		return out, nil
 	}
-	err := c.nearest(u, at, now, func(l *captures.Library, e index.Entry) error {
+	err := c.nearest(u.String(), at, now, func(l *captures.Library, e index.Entry) error {
 		p, err := l.PlaceOf(e)
 		if err != nil {
 			return err
@@ -145,10 +149,6 @@ func (c *catalog) Compare(
 ) (out Comparison, err error) {
 	spec := inForce.Scrubbing(config.About{URI: u, Now: now})
 	spec.Text = false
-	rules, err := digest.Compile(spec)
-	if err != nil {
-		return out, err
-	}
 	if c.Archive == nil {
 		none := captures.Comparison{What: what, Rows: []captures.CompareRow{}, Problem: captures.NoIndex}
 		return Comparison{URI: u.String(), Comparison: none}, nil
@@ -170,25 +170,74 @@ func (c *catalog) Compare(
 		} else if p.Before.URL != "" {
 			left = p.Before
 		}
-		out.Comparison, err = captures.Compare(ctx, l, left, right, what, rules)
+		out.Comparison, err = captures.Compare(ctx, l, left, right, what, spec)
 		if left == right && out.Problem == "" {
 			out.Problem, out.Rows = "There is no version before this one.", []captures.CompareRow{}
 		}
 		out.URI = right.URL
 		out.Before, out.After = versionOf(left, true), versionOf(right, left.Digest != right.Digest)
+		if err == nil && out.What == captures.Text && out.Problem == "" {
+			out.Embeds, err = changedEmbeds(ctx, l, left, right)
+		}
 		return err
 	})
 	return out, err
 }
 
-// Picture returns the picture of a capture and its media type.
+// maxChanged is the maximum number of embeds of a page that are compared.
+const maxChanged = 100
+
+// changedEmbeds returns what the later one of two captures of a page embeds whose contents differ between them.
+func changedEmbeds(
+	ctx context.Context, l *captures.Library, before, after index.Entry,
+) (list []ChangedEmbed, err error) {
+	page, err := uri.Parse(after.URL)
+	if err != nil {
+		return nil, nil //nolint:nilerr // only web pages embed something
+	}
+	embeds, err := embedsOf(ctx, l, after, page)
+	for _, u := range embeds[:min(len(embeds), maxChanged)] {
+		old, errOld := l.NearestTo(u.String(), before.Timestamp)
+		recent, errNew := l.NearestTo(u.String(), after.Timestamp)
+		if isMissing(errOld) || isMissing(errNew) {
+			continue
+		}
+		if err = errors.Join(errOld, errNew, ctx.Err()); err != nil {
+			return list, err
+		}
+		if old.Digest != recent.Digest {
+			list = append(list, ChangedEmbed{URI: u.String(), Type: recent.MIME, Compare: compareLink(old, recent)})
+		}
+	}
+	return list, err
+}
+
+// fullPage begins the address of the record with the picture of a rendered page; see the wing render.
+const fullPage = "urn:fullPage:"
+
+// Rendered returns the timestamp of the newest picture of a rendered page; "" if there is none.
+func (c *catalog) Rendered(page string, now time.Time) (at string, err error) {
+	if c.Archive == nil {
+		return "", nil
+	}
+	err = c.nearest(fullPage+page, "", now, func(_ *captures.Library, e index.Entry) error {
+		at = e.Timestamp
+		return nil
+	})
+	if isMissing(err) {
+		err = nil
+	}
+	return at, err
+}
+
+// Picture returns the picture that a capture of an address is, and its media type.
 func (c *catalog) Picture(
-	ctx context.Context, u uri.URI, at string, now time.Time,
+	ctx context.Context, address, at string, now time.Time,
 ) (content []byte, mime string, err error) {
 	if c.Archive == nil {
 		return nil, "", captures.ErrNoPicture
 	}
-	err = c.nearest(u, at, now, func(l *captures.Library, e index.Entry) (err error) {
+	err = c.nearest(address, at, now, func(l *captures.Library, e index.Entry) (err error) {
 		content, mime, err = captures.ReadPicture(ctx, l, e)
 		return err
 	})

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -109,20 +111,20 @@ const maxSeeds = 200
 // siteOf describes a host: what curators wrote about it, its seeds, feeds and sitemaps with their next
 // visits, the settings that files set, and when its pages change.
 func siteOf(
-	c *config.Config, f *frontier.Frontier, known *captureStore, h uri.Host, now time.Time,
-) (Site, error) {
-	out := Site{About: c.Site(h), Seeds: []SiteURI{}, Settings: []api.Setting{}, Hours: known.Hours(string(h))}
+	c *config.Config, f *frontier.Frontier, known *captureStore, h uri.Host, now func() time.Time,
+) (SiteDetails, error) {
+	out := SiteDetails{About: c.Site(h), Seeds: []SiteURI{}, Settings: []api.Setting{}, Hours: known.Hours(string(h))}
 	described := c.Sites().Seeds
 	add := func(u uri.URI, kind string) error {
 		if u.Host() != h || len(out.Seeds) >= maxSeeds {
 			return nil
 		}
-		x := SiteURI{URI: u.String(), Kind: kind, About: described[u]}
 		r, known, err := f.Get(u)
+		x := SiteURI{URI: u.String(), Kind: kind}
 		if known {
-			x.Due, x.LastVisit, x.LastChange = api.Moment(r.Due), api.Moment(r.LastVisit), api.Moment(r.LastChange)
-			x.Wait, x.Rate, x.Visits, x.Versions = api.Seconds(r.Wait), r.Rate, r.Visits, r.Versions
+			x = siteURI(r, kind)
 		}
+		x.About = described[u]
 		out.Seeds = append(out.Seeds, x)
 		return err
 	}
@@ -140,10 +142,51 @@ func siteOf(
 			return out, err
 		}
 	}
-	for _, s := range c.EffectiveHost(h, now) {
+	for _, s := range c.EffectiveHost(h, now()) {
 		if s.File != "" {
 			out.Settings = append(out.Settings, api.Setting{Key: s.Key, Value: s.Value, Origin: s.Origin()})
 		}
 	}
-	return out, nil
+	var err error
+	out.Complete, err = out.addFound(f, h, now)
+	return out, err
+}
+
+// siteURI describes a known URI. A source has the kind that its last visit found.
+func siteURI(r frontier.Record, kind string) SiteURI {
+	return SiteURI{
+		URI: r.URI.String(), Title: r.Title, Kind: cmp.Or(crawler.SourceKind(r), kind), Due: api.Moment(r.Due),
+		Out: crawler.KeptOut(r), LastVisit: api.Moment(r.LastVisit), LastChange: api.Moment(r.LastChange),
+		Wait: api.Seconds(r.Wait), Rate: r.Rate, Visits: r.Visits, Versions: r.Versions,
+	}
+}
+
+// addFound adds the feeds and sitemaps that pages or robots.txt name. It reads the URIs of the host for a bounded time,
+// and reports whether it read all.
+func (s *SiteDetails) addFound(
+	f *frontier.Frontier, h uri.Host, now func() time.Time,
+) (complete bool, err error) {
+	listed := map[string]bool{}
+	for _, x := range s.Seeds {
+		listed[x.URI] = true
+	}
+	sel, cursor := frontier.Selection{Host: string(h), Step: searchStep}, frontier.Cursor("")
+	for end := now().Add(searchTime); ; {
+		rows, next, err := f.List(now(), sel, cursor, searchStep)
+		if err != nil {
+			return false, err
+		}
+		for _, e := range rows {
+			if e.Source == "" || listed[e.URI.String()] || len(s.Seeds) >= maxSeeds {
+				continue
+			}
+			if x := siteURI(e.Record, ""); x.Kind != "" {
+				x.Found = true
+				s.Seeds = append(s.Seeds, x)
+			}
+		}
+		if cursor = next; next == "" || now().After(end) {
+			return next == "", nil
+		}
+	}
 }

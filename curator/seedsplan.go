@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -210,9 +209,6 @@ func (d *seedEdit) apply(text []byte) (_ []byte, err error) {
 	if text, err = describeSeeds(text, all); err != nil {
 		return nil, err
 	}
-	if len(d.goals) == 0 {
-		return text, nil
-	}
 	return setGoals(text, d.goals)
 }
 
@@ -235,14 +231,7 @@ func (f configFiles) Export(out io.Writer, only config.Filter) error {
 		if goals[name] == nil {
 			goals[name] = goalsIn(f.Texts[name])
 		}
-		own, goal, target := index.Seeds[s.URI], goals[name][s.URI.String()], ""
-		if goal.Target > 0 {
-			target = strconv.FormatFloat(goal.Target, 'f', -1, 64)
-		}
-		list := func(names []string) string { return strings.Join(names, "|") }
-		row := []string{
-			s.URI.String(), list(own.Labels), list(own.Collections), own.Title, list(own.Owners), own.Note, target, goal.Until,
-		}
+		row := cellsOf(s.URI.String(), index.Seeds[s.URI], goals[name][s.URI.String()])
 		for i := range row {
 			row[i] = cellOf(row[i])
 		}

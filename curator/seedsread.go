@@ -229,8 +229,9 @@ func (l *seedList) row(r *csv.Reader, columns, record []string) bool {
 		l.refuse(e, "is missing", "write for example https://www.news.example/")
 		return true
 	case e.Until != "" && e.Target == 0:
+		at, column := r.FieldPos(slices.Index(columns, "until"))
 		l.fault(ListFault{
-			Line: line, Column: 1, Field: "until", Value: e.Until, Problem: "has no effect without a target",
+			Line: at, Column: column, Field: "until", Value: e.Until, Problem: "has no effect without a target",
 			Remedy: "set target too, or leave until empty",
 		})
 		return true

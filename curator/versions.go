@@ -84,13 +84,26 @@ func (c *curation) compare(r *http.Request, u uri.URI) (out Comparison, err erro
 	return c.catalog.Compare(r.Context(), u, r.FormValue("before"), r.FormValue("at"), what, inForce, c.o.Now())
 }
 
-// picture serves the picture of a version, if it is one. It is no page: its policy allows nothing.
+// pictureOf names the newest picture of a rendered page, if the archive has one.
+func (c *curation) pictureOf(page string) (*SitePicture, error) {
+	at, err := c.catalog.Rendered(page, c.o.Now())
+	if err != nil || at == "" {
+		return nil, err
+	}
+	return &SitePicture{URI: page, At: at}, nil
+}
+
+// picture serves the picture of a version, if it is one, or with rendered=true how a browser has shown it. It is no
+// page: its policy allows nothing.
 func (c *curation) picture(to http.ResponseWriter, r *http.Request) {
 	u, err := admin.ReadURI(r)
 	var content []byte
-	mime := ""
+	mime, address := "", u.String()
+	if r.FormValue("rendered") == "true" {
+		address = fullPage + address
+	}
 	if err == nil {
-		content, mime, err = c.catalog.Picture(r.Context(), u, r.FormValue("at"), c.o.Now())
+		content, mime, err = c.catalog.Picture(r.Context(), address, r.FormValue("at"), c.o.Now())
 	}
 	if isMissing(err) {
 		err = admin.Unknown(err.Error())

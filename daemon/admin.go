@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -142,6 +143,7 @@ func (d *Daemon) serveAddress(c config.Admin, handler func(access.Options) http.
 	if err != nil {
 		return err
 	}
+	o.SignIns.Keep(filepath.Join(d.live.Current().Storage.State, "sessions.json"), d.log)
 	scheme := "http"
 	if o.TLS {
 		scheme = "https"

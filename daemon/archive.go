@@ -41,7 +41,13 @@ func (d *Daemon) openArchive(now time.Time) error {
 	} else if err := d.openWriter(now); err != nil {
 		return err
 	}
-	return d.compareArchive(d.repairs)
+	if err := d.compareArchive(d.repairs); err != nil {
+		return err
+	}
+	if m := d.o.Member; m != nil {
+		m.d.members.join(d)
+	}
+	return nil
 }
 
 // openWriter opens the archive, which repairs the WARC files that a crash has left open, and then the live index,

@@ -116,6 +116,7 @@ type Daemon struct {
 	index       *liveIndex
 	repairs     []warcout.Repair // of the archive, when it was opened
 	several     Several          // what the daemons of this process do together, if it has several
+	members     members          // these daemons
 	refused     refusals         // of the process; read it with the method refusals
 	connections int              // maximum number of open ones of each listener
 	missing     crawler.Missing  // the visits that crawl.log had and the store did not know, at the start

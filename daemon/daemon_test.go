@@ -55,8 +55,11 @@ func TestADaemonVisitsAndArchives(t *testing.T) {
 		t.Errorf("Run returned %v, want nil after a stop", err)
 	}
 	l.WaitFor(t, `"message":"stopped"`, "STATUS=stopping", "STATUS=closing the archive and the store")
-	if n := len(archivetest.CheckDir(t, filepath.Join(l.Dir, "warc"))); n != 9 {
-		t.Errorf("the archive has %d records, want warcinfo, two of the configuration, three each of robots.txt and the page", n)
+	if all := archivetest.CheckDir(t, filepath.Join(l.Dir, "warc")); len(all) != 9 {
+		t.Error("the archive does not have warcinfo, two records of the configuration, three each of robots.txt and the page, but")
+		for _, r := range all {
+			t.Errorf("%s of %s", r.Type(), r.Header.Get("WARC-Target-URI"))
+		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(l.Dir, "warc", "*.open")); len(left) > 0 {
 		t.Errorf("WARC files are still open: %v", left)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -111,4 +112,22 @@ func checkSpace(c *config.Config, freeSpace func() (int64, error)) error {
 		return DiskError{Err: fmt.Errorf(text, human.Bytes(free), human.Bytes(c.Storage.MinFree), c.Path)}
 	}
 	return nil
+}
+
+// RestoreOwner makes the owners of the folders of a crawl the owners of what root has made in them since a time: a
+// command of root may have made files that the daemon needs too, such as the audit log or tables of the store. path is
+// the main file. For others than root it does nothing.
+func RestoreOwner(path string, since time.Time) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	folders, log, err := config.FoldersAt(path)
+	if err != nil {
+		return nil // without a configuration there are no folders
+	}
+	err = fileio.RestoreOwner(filepath.Dir(log), filepath.Base(log)+"*", since)
+	for _, dir := range folders {
+		err = errors.Join(err, fileio.RestoreOwner(dir, "*", since))
+	}
+	return err
 }

@@ -147,6 +147,7 @@ func TestTheRecordSaysWhatHoldsOnlyAfterARestart(t *testing.T) {
 	}
 	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	began := load("")
+	touched, _ := began.Succeed(load(""))
 	next := load("[crawl]\nworkers = 7\n")
 	reloaded, _ := began.Succeed(next)
 	for _, c := range []struct {
@@ -156,6 +157,7 @@ func TestTheRecordSaysWhatHoldsOnlyAfterARestart(t *testing.T) {
 		want    []string
 	}{
 		{"start", began, 2, nil},
+		{"reload without a change", touched, 0, nil},
 		{"reload", reloaded, 2, []string{"crawl.workers"}},
 		{"the same", reloaded, 0, []string{"crawl.workers"}},
 		{"restart", next, 1, nil},
@@ -182,6 +184,73 @@ func TestTheRecordSaysWhatHoldsOnlyAfterARestart(t *testing.T) {
       "uri": "urn:arcrawl:configuration:hosts:empty.example.toml"
     }`) {
 		t.Errorf("the list has a digest of a record that is not there:\n%s", s)
+	}
+}
+
+// bySeries keeps what is written to the files of each series.
+type bySeries map[string]string
+
+func (b bySeries) WriteResource(_ time.Time, r warcout.Resource) (warcout.Written, error) {
+	b[r.Series] += r.URI + "\n" + string(r.Content) + "\n"
+	return warcout.Written{}, nil
+}
+
+// TestHostsOfASeriesAreNamedInItsFilesAlone changes, adds and removes files of hosts with a series: of a host below it,
+// of one with a [[when]], and of one that gets its series later.
+func TestHostsOfASeriesAreNamedInItsFilesAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, hosts := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "hosts.d")
+	archivetest.Must(t, os.Mkdir(hosts, 0o700))
+	writeFile(t, path, "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n"+
+		"[warc]\nseries_names = [\"embargo\"]\n")
+	written := bySeries{}
+	r := &recorder{
+		archive: written, index: func(digest.Origin, string) {}, state: filepath.Join(dir, "state"), version: "test",
+	}
+	record := func(want int) (open, apart string) {
+		t.Helper()
+		c, err := config.LoadKept(path, func(string, string) ([]byte, bool) { return nil, false })
+		archivetest.Must(t, err)
+		clear(written)
+		if n, err := r.record(t.Context(), c, time.Now()); err != nil || n != want {
+			t.Errorf("%d records, %v; want %d", n, err, want)
+		}
+		for _, f := range provenanceInfo(c, "test", "host", "") {
+			written[""] += f.Value + "\n"
+		}
+		if strings.Contains(written[""], "veiled") {
+			t.Errorf("a host with a series is named in the files of no series:\n%s", written[""])
+		}
+		return written[""], written["embargo"]
+	}
+	host := func(name, text string) { writeFile(t, filepath.Join(hosts, name+".toml"), text) }
+	host("veiled.example", "[warc]\nseries = \"embargo\"\n[names]\ndrop = [\"sid\"]\n")
+	host("a.veiled.example", "[scope]\nmax_hops = 5\n")
+	host("veiled2.example", "[[when]]\nuntil = 2036-01-01\n[when.warc]\nseries = \"embargo\"\n")
+	host("open.example", "[names]\ndrop = [\"s\"]\n")
+	open, apart := record(7)
+	if !strings.Contains(open, "hosts:open.example.toml") || !strings.Contains(open, "open.example: ") ||
+		!strings.Contains(open, "and the rules of 2 more hosts") {
+		t.Errorf("the files of no series have\n%s", open)
+	}
+	for _, want := range []string{"hosts:veiled.example.toml", "hosts:a.veiled.example.toml", "hosts:veiled2.example.toml", "sid", ":series:embargo"} {
+		if !strings.Contains(apart, want) {
+			t.Errorf("the files of the series lack %s:\n%s", want, apart)
+		}
+	}
+	record(0)
+	archivetest.Must(t, os.Remove(filepath.Join(hosts, "veiled2.example.toml")))
+	host("veiled3.example", "[broken")
+	if _, apart = record(1); !strings.Contains(apart, "\"removed\": [") {
+		t.Errorf("the files of the series do not say what was removed:\n%s", apart)
+	}
+	host("open.example", "[warc]\nseries = \"embargo\"\n")
+	if open, apart = record(2); strings.Contains(open, "open.example") || !strings.Contains(apart, "hosts:open.example.toml") {
+		t.Errorf("a host that got a series is in\n%s\nand\n%s", open, apart)
+	}
+	if _, apart = record(0); apart != "" {
+		t.Errorf("what did not change is written again:\n%s", apart)
 	}
 }
 

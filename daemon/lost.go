@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -70,6 +72,10 @@ func (d *Daemon) logLosses(found dedup.Comparison) {
 			Msg("a WARC file is lost: no new record refers to it, and its payloads are archived again; " +
 				"if it was moved, name the place in storage.elsewhere; arcrawl deps --lost shows what cannot be replayed")
 	}
+	for _, f := range found.Unread[:min(len(found.Unread), maxNamedLosses)] {
+		d.log.Warn().Str("path", f.File).Str("error", f.Text).
+			Msg("could not look for missing WARC files here: a file that was moved here counts as lost")
+	}
 	if len(found.Back) > 0 {
 		d.log.Info().Strs("files", found.Back[:min(len(found.Back), maxNamedLosses)]).Int("count", len(found.Back)).
 			Msg("lost WARC files are back: new records may refer to them again")
@@ -85,13 +91,85 @@ func (d *Daemon) logLosses(found dedup.Comparison) {
 func (d *Daemon) Declare(files []string, are string) (changed int, err error) {
 	changed, err = d.parts.Dedup.Declare(d.live.Current().Storage.WARC, files, are)
 	if changed > 0 {
-		for _, w := range d.wings {
-			if w.Lost != nil {
-				w.Lost()
-			}
-		}
+		d.askWings()
 	}
 	return changed, err
+}
+
+// askWings asks the wings to archive again what is lost.
+func (d *Daemon) askWings() {
+	for _, w := range d.wings {
+		if w.Lost != nil {
+			w.Lost()
+		}
+	}
+}
+
+// members are the daemons that share a process. Each has a store that refers to the WARC files.
+type members struct {
+	mu  sync.Mutex // guards the field below; held while they are called, so none closes meanwhile
+	all []*Daemon
+}
+
+// join adds a daemon until it closes its store.
+func (m *members) join(d *Daemon) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all = append(m.all, d)
+	d.closers.stop(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.all = slices.DeleteFunc(m.all, func(other *Daemon) bool { return other == d })
+	})
+}
+
+// vanished calls Vanished of each member.
+func (m *members) vanished(files []string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var errs []error
+	for _, d := range m.all {
+		errs = append(errs, d.Vanished(slices.Clone(files)))
+	}
+	return errors.Join(errs...)
+}
+
+// Losses returns the lost WARC files that the store knows, or that the stores of the daemons of a process know.
+func (d *Daemon) Losses() (all []dedup.Loss) {
+	if d.parts.Dedup != nil {
+		return d.parts.Dedup.Losses()
+	}
+	d.members.mu.Lock()
+	defer d.members.mu.Unlock()
+	for _, m := range d.members.all {
+		all = append(all, m.Losses()...)
+	}
+	return all
+}
+
+// Vanished records as lost those finished WARC files that are not in their folder any more, unless they are elsewhere
+// on purpose. What is lost is archived again. What stands for all daemons of a process passes that on to each.
+func (d *Daemon) Vanished(files []string) error {
+	if d.parts.Dedup == nil {
+		return d.members.vanished(files)
+	}
+	elsewhere, err := d.elsewhereOnPurpose()
+	if err != nil {
+		return err
+	}
+	for _, l := range d.parts.Dedup.Losses() {
+		if l.Cause == dedup.Absent { // otherwise it would count as back
+			files = append(files, l.File)
+		}
+	}
+	found, err := d.parts.Dedup.Compare(d.live.Current().Storage.WARC, nil, files, elsewhere)
+	if err == nil && len(found.Lost)+len(found.Back) > 0 {
+		d.logLosses(found)
+	}
+	if len(found.Lost) > 0 {
+		d.askWings()
+	}
+	return err
 }
 
 // lose records what the operator says of WARC files.

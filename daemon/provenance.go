@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"slices"
@@ -26,7 +27,7 @@ import (
 )
 
 // listURI is the URI of the list of changes. The URI of the main file is listURI, a colon and its name; the URI of a
-// host file is listURI, ":hosts:" and its name.
+// host file is listURI, ":hosts:" and its name; the URI of the list of a series is listURI, ":series:" and its name.
 const listURI = "urn:arcrawl:configuration"
 
 // provenanceFile is the file in the state folder with the digest of each record that was written last.
@@ -49,7 +50,7 @@ type account struct {
 	Unchanged int               `json:"unchanged"`         // number of files
 	Held      []string          `json:"held,omitempty"`    // hosts that are not visited because their files have faults
 	AtRestart []string          `json:"at_restart,omitempty"`
-	Defaults  map[string]string `json:"defaults"` // values, as TOML, of the keys that the main file does not set
+	Defaults  map[string]string `json:"defaults,omitempty"` // values, as TOML, of keys that the main file does not set
 }
 
 type file struct {
@@ -58,7 +59,8 @@ type file struct {
 }
 
 // record writes what has changed since the configuration that was written last, and returns the number of records.
-// After an error, or if ctx has ended, the next call writes all changes again.
+// After an error, or if ctx has ended, the next call writes all changes again. What names a host with a series is in
+// the files of this series alone.
 func (r *recorder) record(ctx context.Context, c *config.Config, now time.Time) (records int, err error) {
 	before, err := r.read()
 	if err != nil {
@@ -68,45 +70,61 @@ func (r *recorder) record(ctx context.Context, c *config.Config, now time.Time) 
 	if err != nil {
 		return 0, err
 	}
-	list, after := r.account(c, now), map[string]string{}
-	if list.Digest, err = c.PublicDigest(); err != nil {
+	digest, err := c.PublicDigest()
+	if err != nil {
 		return 0, err
 	}
+	lists, after := r.accounts(c, digest, now), map[place]string{}
 	for i, f := range files {
-		name := nameOf(f.Name, i == 0)
-		after[name] = sumOf(f.Data)
-		if before[name] == after[name] {
+		at := place{nameOf(f.Name, i == 0), f.Series}
+		list := lists.of(f.Series)
+		after[at] = sumOf(f.Data)
+		if before[at] == after[at] {
 			list.Unchanged++
 			continue
 		}
 		if len(f.Data) == 0 { // a record must have content
-			list.Changed = append(list.Changed, file{URI: name})
+			list.Changed = append(list.Changed, file{URI: at.name})
 			continue
 		}
-		list.Changed = append(list.Changed, file{name, after[name]})
-		if err := errors.Join(ctx.Err(), r.write(name, typeTOML, f.Data, now)); err != nil {
+		list.Changed = append(list.Changed, file{at.name, after[at]})
+		if err := errors.Join(ctx.Err(), r.write(at, typeTOML, f.Data, now)); err != nil {
 			return records, err
 		}
 		records++
 	}
-	for name := range before {
-		if _, still := after[name]; !still && name != listURI {
-			list.Removed = append(list.Removed, name)
+	lists.findRemoved(before, after)
+	main := place{name: listURI}
+	after[main] = lists.of("").sum()
+	for _, series := range slices.Sorted(maps.Keys(lists.all)) {
+		list := lists.all[series]
+		if len(list.Changed)+len(list.Removed) == 0 && (series != "" || before[main] == after[main]) {
+			continue
 		}
+		text, err := json.MarshalIndent(list, "", "  ")
+		if err == nil {
+			err = r.write(place{listOf(series), series}, typeJSON, append(text, '\n'), now)
+		}
+		if err != nil {
+			return records, err
+		}
+		records++
 	}
-	slices.Sort(list.Removed)
-	after[listURI] = list.sum()
-	if len(list.Changed)+len(list.Removed) == 0 && before[listURI] == after[listURI] {
+	if records == 0 && maps.Equal(before, after) {
 		return 0, nil
 	}
-	text, err := json.MarshalIndent(list, "", "  ")
-	if err == nil {
-		err = r.write(listURI, typeJSON, append(text, '\n'), now)
+	return records, r.save(after)
+}
+
+// place is a record of the configuration, and the series of WARC files that it is in.
+type place struct{ name, series string }
+
+// listOf returns the URI of the list of changes of a series.
+func listOf(series string) string {
+	if series == "" {
+		return listURI
 	}
-	if err != nil {
-		return records, err
-	}
-	return records + 1, r.save(after)
+	return listURI + ":series:" + series
 }
 
 // nameOf returns the URI of a file.
@@ -117,19 +135,54 @@ func nameOf(name string, isMain bool) string {
 	return listURI + ":hosts:" + url.PathEscape(name)
 }
 
-// account returns the list of changes before any are found.
-func (r *recorder) account(c *config.Config, now time.Time) account {
-	list := account{
-		Format: 1, Software: "arcrawl/" + r.version, Time: now.UTC(), Changed: []file{},
-		AtRestart: c.AtRestart, Defaults: map[string]string{},
-	}
+// accounts are the lists of changes, by series.
+type accounts struct {
+	all   map[string]*account
+	empty account
+}
+
+// accounts returns the lists of changes before any are found. The file of a host that is held does not say its series,
+// so it is named only if there are no series.
+func (r *recorder) accounts(c *config.Config, digest string, now time.Time) *accounts {
+	empty := account{Format: 1, Software: "arcrawl/" + r.version, Time: now.UTC(), Digest: digest, Changed: []file{}}
+	list := empty
+	list.AtRestart, list.Defaults = c.AtRestart, map[string]string{}
 	for _, s := range c.Defaults() {
 		list.Defaults[s.Key] = s.Value
 	}
-	for _, h := range c.HeldHosts() {
-		list.Held = append(list.Held, string(h))
+	if len(c.Series) == 0 {
+		for _, h := range c.HeldHosts() {
+			list.Held = append(list.Held, string(h))
+		}
 	}
-	return list
+	return &accounts{map[string]*account{"": &list}, empty}
+}
+
+// of returns the list of a series.
+func (a *accounts) of(series string) *account {
+	if a.all[series] == nil {
+		list := a.empty
+		a.all[series] = &list
+	}
+	return a.all[series]
+}
+
+// findRemoved lists what was written before and is no longer in force. A host that has a series now is not named again
+// in the files of no series.
+func (a *accounts) findRemoved(before, after map[place]string) {
+	apart := map[string]bool{}
+	for at := range after {
+		apart[at.name] = apart[at.name] || at.series != ""
+	}
+	for at := range before {
+		_, still := after[at]
+		if !still && at.name != listURI && (at.series != "" || !apart[at.name]) {
+			a.of(at.series).Removed = append(a.of(at.series).Removed, at.name)
+		}
+	}
+	for _, list := range a.all {
+		slices.Sort(list.Removed)
+	}
 }
 
 // sum returns a digest of what applies besides the files: the program, its defaults and the hosts that are held.
@@ -144,9 +197,9 @@ func sumOf(data []byte) string {
 }
 
 // write writes a record and adds it to the index.
-func (r *recorder) write(name, contentType string, content []byte, now time.Time) error {
+func (r *recorder) write(at place, contentType string, content []byte, now time.Time) error {
 	w, err := r.archive.WriteResource(now, warcout.Resource{
-		URI: name, Date: now, ContentType: contentType, Content: content,
+		Series: at.series, URI: at.name, Date: now, ContentType: contentType, Content: content,
 	})
 	if err != nil {
 		return err
@@ -155,8 +208,9 @@ func (r *recorder) write(name, contentType string, content []byte, now time.Time
 	return nil
 }
 
-// read returns the digest of each record that was written last, by its URI.
-func (r *recorder) read() (map[string]string, error) {
+// read returns the digest of each record that was written last. A line has the digest, the URI, and the series if there
+// is one.
+func (r *recorder) read() (map[place]string, error) {
 	f, err := os.Open(r.state)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -165,21 +219,22 @@ func (r *recorder) read() (map[string]string, error) {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	sums := map[string]string{}
+	sums := map[place]string{}
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		if sum, name, ok := strings.Cut(lines.Text(), "  "); ok {
-			sums[name] = sum
+			name, series, _ := strings.Cut(name, " ")
+			sums[place{name, series}] = sum
 		}
 	}
 	return sums, lines.Err()
 }
 
 // save replaces what read returns.
-func (r *recorder) save(sums map[string]string) error {
+func (r *recorder) save(sums map[place]string) error {
 	var lines []string
-	for name, sum := range sums {
-		lines = append(lines, sum+"  "+name+"\n")
+	for at, sum := range sums {
+		lines = append(lines, strings.TrimSuffix(sum+"  "+at.name+" "+at.series, " ")+"\n")
 	}
 	slices.Sort(lines)
 	return fileio.Write(r.state, []byte(strings.Join(lines, "")), 0o640)
@@ -189,7 +244,7 @@ func (r *recorder) save(sums map[string]string) error {
 // settings.
 // sum is the digest of the settings.
 func provenanceInfo(c *config.Config, version, host, sum string) []warcout.Field {
-	names := c.NamesNotation()
+	names, open := c.NamesNotation()
 	fields := []warcout.Field{
 		{Name: "software", Value: "arcrawl/" + version + " (https://github.com/arcrawl/arcrawl)"},
 		{Name: "format", Value: "WARC File Format 1.1"},
@@ -199,7 +254,7 @@ func provenanceInfo(c *config.Config, version, host, sum string) []warcout.Field
 		{Name: "http-header-user-agent", Value: c.UserAgent(version)},
 		{Name: "robots", Value: "obey (RFC 9309), except where a metadata record has robotsPermission"},
 		{Name: "canonicalization", Value: "whatwg; without fragment and user information"},
-		{Name: "nameRules", Value: joinNameRules(names)},
+		{Name: "nameRules", Value: joinNameRules(open, len(names)-len(open))},
 		{Name: "nameRulesDigest", Value: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(strings.Join(names, "\n"))))},
 		{Name: "configDigest", Value: sum},
 		{Name: "description", Value: "WARC-Payload-Digest is of the payload with transfer encoding removed and content encoding kept"},
@@ -214,15 +269,15 @@ func provenanceInfo(c *config.Config, version, host, sum string) []warcout.Field
 const maxNameRules = 8 << 10
 
 // joinNameRules writes on one line the rules by which several URIs have one name: first the rules of all hosts, then
-// the rules of single hosts, as far as they fit into maxNameRules.
-func joinNameRules(lines []string) string {
-	all := strings.Join(lines, "; ")
-	if len(all) <= maxNameRules {
-		return all
-	}
+// the rules of single hosts, as far as they fit into maxNameRules. apart counts more hosts, which are not named.
+func joinNameRules(lines []string, apart int) string {
 	size, n := len(lines[0]), 1
-	for ; size+2+len(lines[n]) <= maxNameRules; n++ {
+	for ; n < len(lines) && size+2+len(lines[n]) <= maxNameRules; n++ {
 		size += 2 + len(lines[n])
 	}
-	return fmt.Sprintf("%s; and the rules of %d more hosts", strings.Join(lines[:n], "; "), len(lines)-n)
+	all := strings.Join(lines[:n], "; ")
+	if more := len(lines) - n + apart; more > 0 {
+		return fmt.Sprintf("%s; and the rules of %d more hosts", all, more)
+	}
+	return all
 }

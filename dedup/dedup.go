@@ -6,8 +6,8 @@
 // record and entry, the payload is stored once more. The first record of a payload stays its origin, so that revisits
 // never form a chain. It is replaced only if it turns out to be missing or damaged.
 //
-// Two captures are the same only if payload, status and media type are the same. So a "not found" page is not a
-// revisit of an empty page, and a style sheet is not a revisit of a text, even if their bytes are equal. [Query] says
+// Two captures are the same only if payload, status, media type and framing are the same. So a "not found" page is not
+// a revisit of an empty page, and a style sheet is not a revisit of a text, even if their bytes are equal. [Query] says
 // which of several records represents a capture, and whether its URI matters.
 //
 // If part of a file turns out to be lost, [Index.Forget] removes all records in that part from the index.
@@ -42,7 +42,8 @@ type Key struct {
 	// equal to others of this kind alone: a page must not depend on one.
 	Prerequisite bool
 
-	Series string // as of a [Policy]
+	Series  string // as of a [Policy]
+	Framing string // of the body, see [digest.Framing]
 }
 
 // By says whether the URI of an earlier record matters.
@@ -157,6 +158,9 @@ func (i *Index) Find(q Query) (m Match, err error) {
 	}
 	if m.Hit == Miss {
 		m = i.findElsewhere(key, q)
+	}
+	if m.Hit != Miss {
+		m.Origin.Framing = q.Framing
 	}
 	return m, nil
 }

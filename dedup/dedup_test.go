@@ -70,6 +70,7 @@ func TestKeysIdentifyEqualCaptures(t *testing.T) {
 		{"parameters do not count", dedup.Key{Payload: p, Status: 200, MIME: " text/html ; charset=utf-8"}, true},
 		{"another status", dedup.Key{Payload: p, Status: 404, MIME: "text/html"}, false},
 		{"another media type", dedup.Key{Payload: p, Status: 200, MIME: "text/plain"}, false},
+		{"another framing", dedup.Key{Payload: p, Status: 200, MIME: "text/html", Framing: digest.Chunked}, false},
 		{"no media type", dedup.Key{Payload: p, Status: 200}, false},
 		{"another payload", dedup.Key{Payload: digest.Of([]byte("q")), Status: 200, MIME: "text/html"}, false},
 	} {

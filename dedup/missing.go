@@ -15,6 +15,8 @@ type Comparison struct {
 	Back   []string // absent files that are back
 	Away   int      // files that are elsewhere on purpose
 	Absent int      // files that were known to be lost and still are
+
+	Unread []*warc.Finding // folders that could not be searched for absent files: a file that was moved there is lost
 }
 
 // Compare records as lost what the writer of the archive misses. cut maps the names of files to the byte from which on
@@ -28,9 +30,14 @@ func (i *Index) Compare(
 		gone[name] = true
 	}
 	if len(gone) > 0 { // they may have been moved to a folder below
-		files, _ := warc.Files([]string{dir})
+		files, faults := warc.Files([]string{dir})
 		for _, f := range files {
 			delete(gone, strings.TrimSuffix(filepath.Base(f.Path), warc.OpenSuffix))
+		}
+		for _, f := range faults {
+			if f.Kind == warc.Unreadable {
+				found.Unread = append(found.Unread, f)
+			}
 		}
 	}
 	lose := func(file string, from int64, cause Cause) error {
@@ -90,7 +97,12 @@ func (i *Index) Declare(dir string, files []string, are string) (changed int, er
 	default:
 		return 0, fmt.Errorf("unknown state %q of WARC files; valid states: %q", are, []string{AreLost, AreMoved, AreFound})
 	}
-	open, _ := warc.Files([]string{dir})
+	open, faults := warc.Files([]string{dir})
+	for _, f := range faults { // a folder below has no file that is being written
+		if f.Kind == warc.Unreadable && f.File == dir {
+			return 0, fmt.Errorf("look which WARC files are being written in %s: %s", dir, f.Text)
+		}
+	}
 	for _, file := range files {
 		name := filepath.Base(file)
 		if !warc.IsArchive(name) || filepath.Ext(name) == warc.OpenSuffix {

@@ -217,6 +217,10 @@ func TestFilesAreComparedWithTheJournal(t *testing.T) {
 			t.Errorf("the record at %s:%d is lost: %t, want %t", o.File, o.Offset, got, want)
 		}
 	}
+	must(t, os.Symlink("nowhere", filepath.Join(dir, "broken.warc.gz")))
+	if _, c := compare(all...); len(c.Unread) != 1 || filepath.Base(c.Unread[0].File) != "broken.warc.gz" {
+		t.Errorf("a file that cannot be read is not reported: %+v", c.Unread)
+	}
 	if _, c := compare(all[1:]...); !slices.Equal(c.Back, []string{"gone.warc.gz"}) || index.Lost(in("gone.warc.gz", 0)) {
 		t.Errorf("a file that is back: %+v", c)
 	}

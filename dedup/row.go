@@ -74,6 +74,9 @@ func (k Key) typeSum() (sum [typeLen]byte) {
 	if k.Prerequisite {
 		kind = append(kind, "\x00prerequisite"...)
 	}
+	if k.Framing != "" {
+		kind = append(append(kind, "\x00framing\x00"...), k.Framing...)
+	}
 	if k.Series != "" {
 		kind = append(append(kind, "\x00series\x00"...), k.Series...)
 	}

@@ -106,6 +106,7 @@ type Origin struct {
 	Length   int64     // bytes of the compressed record
 	Size     int64     // bytes of the payload
 	Strong   Half      // of the payload; zero in records of other tools
+	Framing  string    // of its body, see [Framing]
 }
 
 // IsZero reports whether no record is known.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync"
 )
 
 // MaxPattern is the maximum number of instructions of a compiled expression. The time of a match grows with the length
@@ -47,6 +48,11 @@ func measuredPattern(expr string) (re *regexp.Regexp, instructions int, err erro
 }
 
 const typeHead, typeTail = `(?is)\A(?:`, `)\z`
+
+// Expression returns a large expression of ours, which is compiled at its first use: most commands never need it.
+func Expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // TypePattern compiles a pattern of content types. As in Heritrix it has to match the whole value of the Content-Type
 // header, parameters included: "text/html" does not match "text/html; charset=utf-8", "text/html.*" and "^text/.*$" do.

@@ -52,6 +52,7 @@ type Link struct {
 type Result struct {
 	Title     string    // of an HTML page: one line of at most 200 bytes
 	Published time.Time // when the page says that it was published as an article; zero if it does not
+	Shell     bool      // an HTML page whose scripts make what a reader sees: it has hardly any text and hardly a link
 
 	Links   []Link // each URI once, in order of appearance
 	Dropped int    // references beyond MaxLinks; they were not resolved, so a repeated one counts each time
@@ -91,6 +92,7 @@ func Links(ctx context.Context, doc Document, content io.Reader, b Bounds) (Resu
 		text, encoding := decodeHTML(body, contentType)
 		p.legacy, p.xhtml = encoding, form == formXHTML
 		p.html(text)
+		p.result.Shell = p.shown.isShell()
 	case formCSS:
 		p.css(decodeCSS(body, contentType))
 	case formScript:

@@ -60,6 +60,9 @@ func (p *page) tokenize(text []byte, within string) (int, string) {
 			return len(text), ""
 		case html.TextToken:
 			// Raw text ends with the next token. At the tokenizer's limit the text continues, and within with it.
+			if within == "" {
+				p.shown.add(z.Raw())
+			}
 			p.rawContent(z.Text, within)
 			continue
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -80,8 +83,11 @@ func (p *page) tokenize(text []byte, within string) (int, string) {
 			}
 		case html.EndTagToken:
 			within, p.prefixedStyle = "", false
-			if name, _ := z.TagName(); string(name) == "svg" {
+			switch name, _ := z.TagName(); string(name) {
+			case "svg":
 				p.svg = false
+			case "noscript":
+				p.shown.aside = false
 			}
 		default:
 			within, p.prefixedStyle = "", false
@@ -151,6 +157,12 @@ func (p *page) rawText(z *html.Tokenizer, name []byte, closed bool) (local []byt
 // element adds the links of one start tag.
 func (p *page) element(name []byte, attrs []attribute) {
 	switch string(name) {
+	case "a", "area", "frame", "iframe":
+		p.shown.door()
+	case "script":
+		p.shown.scripts = true
+	case "noscript":
+		p.shown.aside = true
 	case "base":
 		if href, ok := value(attrs, "href"); ok {
 			p.setBase(href)

@@ -39,6 +39,8 @@ type page struct {
 	guessed     []string        // references found in scripts, each once; listed after all other links
 	isGuessed   map[string]bool // the same as a set
 
+	shown shown // what the page shows without scripts
+
 	attrs       []attribute    // memory for the attributes of a tag
 	resolved    int            // number of references that were resolved
 	seen        map[string]int // place of a reference as written, under the current base; not of plain references

@@ -22,8 +22,10 @@ func (p *page) skim(text []byte) int {
 	for pos := 0; ; {
 		next := bytes.IndexByte(text[pos:], '<')
 		if next < 0 {
+			p.shown.add(text[pos:])
 			return len(text)
 		}
+		p.shown.add(text[pos : pos+next])
 		pos += next
 		n := p.skimOne(text[pos:])
 		if n == 0 {
@@ -82,8 +84,11 @@ func (p *page) endTag(text []byte) int {
 	if end := bytes.IndexAny(name, " \n\r\t\f/"); end >= 0 {
 		name = name[:end]
 	}
-	if len(name) == len("svg") && bytes.EqualFold(name, []byte("svg")) {
+	switch {
+	case len(name) == len("svg") && bytes.EqualFold(name, []byte("svg")):
 		p.svg = false
+	case p.shown.aside && bytes.EqualFold(name, []byte("noscript")):
+		p.shown.aside = false
 	}
 	return n
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
@@ -58,8 +59,8 @@ var fingerprints = []fingerprint{
 	{name: "consent:dpg", header: "Location", value: "://myprivacy."},
 }
 
-// bodies searches for the texts of all fingerprints.
-var bodies = newTexts(bodyTexts(fingerprints))
+// bodies searches for the texts of all fingerprints. It is made at the first use, like a [digest.Expression].
+var bodies = sync.OnceValue(func() *texts { return newTexts(bodyTexts(fingerprints)) })
 
 func bodyTexts(all []fingerprint) []text {
 	var out []text
@@ -72,7 +73,7 @@ func bodyTexts(all []fingerprint) []text {
 }
 
 // notFoundTitle matches the beginning of the title of a page with status 200 that says that the page does not exist.
-var notFoundTitle = regexp.MustCompile(`(?i)^<title[^>]*>\s*(?:` +
+var notFoundTitle = digest.Expression(`(?i)^<title[^>]*>\s*(?:` +
 	`(?:error|fehler|erreur|fout|virhe|villa|feil|fel)?[\s:–-]*404\b|` +
 	`[^<]{0,80}\b(?:page|file) (?:was |could |can)?(?:not|n't|n’t) (?:be )?found\b|` +
 	`[^<]{0,80}\bseite (?:wurde |konnte )?(?:leider )?nicht gefunden\b|[^<]{0,80}\bpage (?:non trouv|introuvable)|` +
@@ -88,7 +89,7 @@ const NotFound = "notFound:"
 // the evidence, without spaces. It is empty for all other answers. A page that only sets or asks for cookies is a
 // consent wall.
 func Block(a Answer) string {
-	hits := bodies.in(a.Content)
+	hits := bodies().in(a.Content)
 	for i, f := range fingerprints {
 		if f.header != "" {
 			values := a.Header.Values(f.header)
@@ -115,7 +116,8 @@ func titleSaysNotFound(content []byte) bool {
 			return false
 		}
 		content = content[i:]
-		if bytes.EqualFold(content[:len(begins)], []byte(begins)) && mayBeNotFound(content) && notFoundTitle.Match(content) {
+		if bytes.EqualFold(content[:len(begins)], []byte(begins)) && mayBeNotFound(content) &&
+			notFoundTitle().Match(content) {
 			return true
 		}
 		content = content[1:]
@@ -144,7 +146,7 @@ const (
 var (
 	reloads = regexp.MustCompile(`location\.(?:reload|replace|assign)\s*\(|location(?:\.href)?\s*=[^=]`)
 	refresh = regexp.MustCompile(`(?i)<meta[^>]{0,40}http-equiv\s*=\s*["']?refresh`)
-	asks    = regexp.MustCompile(`(?i)` +
+	asks    = digest.Expression(`(?i)` +
 		`(?:enabl|accept|allow|activat|requir|need|turn on)[a-z]*\b[^.<>]{0,40}\bcookies?\b|` +
 		`\bcookies?\b[^.<>]{0,40}\b(?:enabled?|required|disabled|accepted|blocked|needed)\b|` +
 		`\bcookies?\b[^.<>]{0,40}\b(?:aktivier|akzeptier|zulassen|erlauben|zustimm)|(?:aktivier|akzeptier|erlaub)[^.<>]{0,40}\bcookies?\b|` +
@@ -183,7 +185,7 @@ func cookieWall(a Answer) string {
 		return "consent:cookie-script"
 	case sets && refresh.Match(a.Content):
 		return "consent:cookie-refresh"
-	case asks.Match(a.Content):
+	case asks().Match(a.Content):
 		return "consent:cookies"
 	}
 	return ""

@@ -15,7 +15,9 @@ func Example() {
 		evaluators.Before{Known: true, Status: 200, Comparison: same},
 		evaluators.Seen{Status: 200, Comparison: same, Complete: true},
 	)
-	wait := evaluators.Default().Next(evaluators.WaitInput{
+	texts, _ := digest.TypePattern("^text/.*$")
+	stack := evaluators.Stack{{Name: "text", MIME: texts, Rule: evaluators.Classic{}}}
+	wait := stack.Next(evaluators.WaitInput{
 		MIME: "text/html; charset=utf-8", State: verdict.State, First: verdict.First, Previous: 12 * time.Hour,
 	})
 	fmt.Println(verdict.State, "because:", verdict.Reason)

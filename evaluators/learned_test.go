@@ -583,7 +583,7 @@ func TestAStretchedWaitReportsTheWaitThatWasAsked(t *testing.T) {
 	if three.Interval != 48*time.Hour || three.Asked() > 48*time.Hour || three.Asked() < 40*time.Hour {
 		t.Errorf("the longest wait is %v, stretched × %v, want 48h whatever the host carries", three.Interval, three.Stretch)
 	}
-	classic := Default().Next(WaitInput{
+	classic := heritrix(t).Next(WaitInput{
 		MIME: "text/html", State: Changed, First: true, Evidence: Evidence{Stretch: 3},
 	})
 	if classic.Interval != 12*time.Hour || classic.Asked() != 12*time.Hour {

@@ -33,7 +33,7 @@ func RuleNames() []string { return []string{ruleClassic, ruleFixed, ruleTarget, 
 // Options are the settings of all rules, as one [[wait]] entry of a configuration holds them. A rule ignores the
 // settings of the others. Zero stands for the default of a field.
 type Options struct {
-	Rule            string        // "classic", "fixed", "target" or "learned"; default "classic"
+	Rule            string        // "classic", "fixed", "target" or "learned"; empty = "learned"
 	Initial         time.Duration // see [Classic] and [Learned]
 	Min, Max        time.Duration // see [Classic] and [Learned]
 	Unknown         time.Duration // see [Classic]
@@ -48,7 +48,7 @@ type Options struct {
 // DefaultOptions returns the options of an entry that sets nothing.
 func DefaultOptions() Options {
 	return Options{
-		Rule: ruleClassic, Initial: defaultInitial, Min: defaultMin, Max: defaultMax, Unknown: defaultUnknown,
+		Rule: ruleLearned, Initial: defaultInitial, Min: defaultMin, Max: defaultMax, Unknown: defaultUnknown,
 		ChangedFactor: defaultFactor, UnchangedFactor: defaultFactor, Every: defaultEvery, CaptureTarget: rate.DefaultTarget,
 		Prefer: PreferPages,
 	}
@@ -61,13 +61,13 @@ func (o Options) New() (Rule, error) {
 		ChangedFactor: o.ChangedFactor, UnchangedFactor: o.UnchangedFactor, UseOverdue: o.UseOverdue,
 	}
 	switch o.Rule {
-	case "", ruleClassic:
+	case ruleClassic:
 		return steps.withDefaults(), nil
 	case ruleFixed:
 		return Fixed{Every: o.Every}.withDefaults(), nil
 	case ruleTarget:
 		return Target{Classic: steps, CaptureTarget: o.CaptureTarget}.withDefaults(), nil
-	case ruleLearned:
+	case "", ruleLearned:
 		return Learned{
 			CaptureTarget: o.CaptureTarget, Initial: o.Initial, Min: o.Min, Max: o.Max, Prefer: o.Prefer,
 		}.withDefaults(), nil

@@ -263,6 +263,13 @@ func (r Ring) Push(d digest.Digest) Ring {
 	return r
 }
 
+// Repeat returns the ring after a visit that read no body because the content was the same: it has its newest digest
+// once more.
+func (r Ring) Repeat() Ring {
+	copy(r[1:], r[:len(r)-1])
+	return r
+}
+
 // Bytes returns the ring as it is stored, without empty places.
 func (r Ring) Bytes() []byte {
 	var b []byte

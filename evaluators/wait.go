@@ -195,21 +195,13 @@ func (e WaitEvaluator) Initial() time.Duration {
 	return defaultInitial
 }
 
-// As [digest.TypePattern] compiles them.
-var (
-	textTypes  = regexp.MustCompile(`(?is)\A(?:^text/.*$)\z`)
-	imageTypes = regexp.MustCompile(`(?is)\A(?:^image/.*$)\z`)
-	allTypes   = regexp.MustCompile(`(?is)\A(?:.*)\z`)
-)
+// allTypes matches every type, as [digest.TypePattern] compiles it.
+var allTypes = regexp.MustCompile(`(?is)\A(?:.*)\z`)
 
-// Default returns the stack of Heritrix: "text" (^text/.*$) begins with 12h, "image" (^image/.*$) with 48h, and "plain"
-// (.*) with 24h. Each call returns a new slice.
+// Default returns the stack of a configuration that has no entry: [Learned] with its defaults decides about all types.
+// Each call returns a new slice.
 func Default() Stack {
-	return Stack{
-		{Name: "text", MIME: textTypes, Rule: Classic{Initial: 12 * time.Hour}.withDefaults()},
-		{Name: "image", MIME: imageTypes, Rule: Classic{Initial: 48 * time.Hour}.withDefaults()},
-		{Name: "plain", MIME: allTypes, Rule: Classic{}.withDefaults()},
-	}
+	return Stack{{Name: "built-in", MIME: allTypes, Rule: Learned{}.withDefaults()}}
 }
 
 // Notes returns what the rule expects of the URI, as annotations of crawl.log; none if it expects nothing.

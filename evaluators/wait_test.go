@@ -28,16 +28,25 @@ func pattern(t testing.TB, expr string) *regexp.Regexp {
 	return re
 }
 
+// heritrix returns the stack of Heritrix.
+func heritrix(t testing.TB) Stack {
+	return Stack{
+		{Name: "text", MIME: pattern(t, `^text/.*$`), Rule: Classic{Initial: 12 * hour}.withDefaults()},
+		{Name: "image", MIME: pattern(t, `^image/.*$`), Rule: Classic{Initial: 48 * hour}.withDefaults()},
+		{Name: "plain", MIME: pattern(t, ".*"), Rule: Classic{}.withDefaults()},
+	}
+}
+
 func TestNext(t *testing.T) {
 	t.Parallel()
 	const unknown, unchanged, changed = Unknown, Unchanged, Changed
-	overdue := Default()
+	overdue := heritrix(t)
 	for i := range overdue {
 		rule := overdue[i].Rule.(Classic)
 		rule.UseOverdue = true
 		overdue[i].Rule = rule
 	}
-	standard := Default()
+	standard := heritrix(t)
 	one := func(name, mime string, rule Rule) WaitEvaluator {
 		return WaitEvaluator{Name: name, MIME: pattern(t, mime), Rule: rule}
 	}
@@ -282,7 +291,7 @@ func TestAHighTargetAllowsForShortLivedVersions(t *testing.T) {
 func TestARuleIsFoundByItsName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]Rule{
-		"": Classic{}, "classic": Classic{}, "fixed": Fixed{}, "target": Target{}, "learned": Learned{},
+		"": Learned{}, "classic": Classic{}, "fixed": Fixed{}, "target": Target{}, "learned": Learned{},
 	} {
 		got, err := Options{Rule: name}.New()
 		if err != nil || reflect.TypeOf(got) != reflect.TypeOf(want) {
@@ -340,7 +349,7 @@ func TestLadder(t *testing.T) {
 
 // BenchmarkDecision measures judging a visit and finding its next interval. It should be negligible next to the fetch.
 func BenchmarkDecision(b *testing.B) {
-	stack := Default()
+	stack := heritrix(b)
 	before := Before{Known: true, Status: 200, Comparison: sum("a")}
 	seen := Seen{Status: 200, Comparison: sum("b"), Complete: true}
 	b.ReportAllocs()

@@ -36,10 +36,11 @@ type Capture struct {
 	Header http.Header // the parsed head; nil without a response
 	Head   []byte      // the exact head with its blank line; without a response, all bytes received
 
-	Repaired    int   // lines of the head that are not valid HTTP and were repaired before it was parsed
-	BlockSize   int64 // raw bytes of head and body
-	PayloadSize int64 // bytes of the body without transfer coding, as far as received
-	ContentSize int64 // bytes of the body without content coding, as far as decoded
+	Repaired    int    // lines of the head that are not valid HTTP and were repaired before it was parsed
+	BlockSize   int64  // raw bytes of head and body
+	PayloadSize int64  // bytes of the body without transfer coding, as far as received
+	ContentSize int64  // bytes of the body without content coding, as far as decoded
+	Framing     string // of the body, see [digest.Framing]
 
 	BlockDigest   digest.Digest // zero without a response
 	PayloadDigest digest.Digest // zero unless Complete, and for a 304
@@ -57,7 +58,6 @@ type Capture struct {
 
 	client    *Client
 	spool     *spool
-	coded     bool // the body has a transfer or content coding
 	whole     whole
 	maxDecode int64
 	undecoded error // why there is no content
@@ -90,7 +90,7 @@ func (c *Capture) Content() (io.ReadCloser, error) {
 			return c.wholeContent()
 		}
 	}
-	return c.body("content", contentCodings(c.Header), c.maxDecode)
+	return c.body("content", digest.ContentCodings(c.Header.Values("Content-Encoding")), c.maxDecode)
 }
 
 // Payload returns a reader of the body without transfer coding but with its content coding. PayloadDigest is the
@@ -233,8 +233,8 @@ func (c *Capture) wholeContent() (io.ReadCloser, error) {
 // readWhole appends the content to b.
 func (c *Capture) readWhole(b []byte) ([]byte, error) {
 	var from io.Reader = io.NewSectionReader(c.spool, int64(len(c.Head)), c.PayloadSize)
-	if c.coded || c.BlockSize-int64(len(c.Head)) != c.PayloadSize {
-		content, err := c.body("content", contentCodings(c.Header), c.maxDecode)
+	if c.Framing != "" || c.BlockSize-int64(len(c.Head)) != c.PayloadSize {
+		content, err := c.body("content", digest.ContentCodings(c.Header.Values("Content-Encoding")), c.maxDecode)
 		if err != nil {
 			return b, err
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -41,19 +40,6 @@ type codecs struct {
 	gzips   sync.Pool // of *gzip.Reader
 	brotlis sync.Pool // of *brotli.Reader
 	zstds   sync.Pool // of *zstd.Decoder
-}
-
-// contentCodings returns the content codings of a response in the order in which they were applied.
-func contentCodings(h http.Header) []string {
-	var out []string
-	for _, value := range h.Values("Content-Encoding") {
-		for _, coding := range splitList(value) {
-			if coding != "identity" && coding != "none" {
-				out = append(out, coding)
-			}
-		}
-	}
-	return out
 }
 
 // content is a decoded stream.

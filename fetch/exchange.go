@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 // exchange is one call of [Client.Fetch].
@@ -153,8 +155,8 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 		}
 		w.err = x.beginBody(ctx, k, w)
 	}
-	codings := contentCodings(res.Header)
-	c.coded = len(codings)+len(res.TransferEncoding) > 0
+	codings := digest.ContentCodings(res.Header.Values("Content-Encoding"))
+	c.Framing = digest.Framing(len(res.TransferEncoding) > 0, codings)
 	b.body.Reset()
 	b.strong.Reset()
 	b.payload = payload{body: res.Body, hash: b.body, strong: b.strong}

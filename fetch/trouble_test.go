@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/demosite"
 )
 
 // short holds limits that a slow server soon exceeds, and that a normal server keeps even on a busy machine.
@@ -94,10 +95,8 @@ func reset(c net.Conn, _ int) {
 
 func TestFetchWithoutAConnection(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	gone, err := demosite.FreeAddress()
 	must(t, err)
-	gone := l.Addr().String()
-	l.Close()
 	plain := serve(t, answering(withLength("", ""), true))
 	for _, c := range []struct {
 		name, uri string

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/demosite"
 )
 
 // proxyServer is a proxy of the test. It records what it is asked for.
@@ -189,9 +190,8 @@ func TestAProxyGetsAddressesThatAreAllowed(t *testing.T) {
 func TestFaultsOfAProxyAreToldFromFaultsOfTheHost(t *testing.T) {
 	t.Parallel()
 	site := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	closed, err := demosite.FreeAddress()
 	must(t, err)
-	closed.Close()
 	const user = "arcrawl"
 	overTLS, root := httpsProxy(t, "407 Proxy Authentication Required")
 	unknown, _ := httpsProxy(t, "")
@@ -200,7 +200,7 @@ func TestFaultsOfAProxyAreToldFromFaultsOfTheHost(t *testing.T) {
 		proxy                       bool // it is the proxy's fault
 		want                        string
 	}{
-		{"nobody listens", fetch.HTTPProxy, closed.Addr().String(), "", true, "connection refused"},
+		{"nobody listens", fetch.HTTPProxy, closed, "", true, "connection refused"},
 		{"it wants credentials", fetch.HTTPProxy, httpProxy(t, "407 Proxy Authentication Required").address, "", true, "status 407"},
 		{"it forbids the port", fetch.HTTPProxy, httpProxy(t, "403 Forbidden").address, user, false, "which ports the proxy allows"},
 		{"it does not know the kind of address", fetch.HTTPProxy, httpProxy(t, "400 Bad Request").address, "", false, "status 400"},

@@ -182,8 +182,9 @@ const recaptureStep = 1000
 // forgets their origins and their validators: a server that answers 304 would keep the payload away permanently. Call
 // it again with next until that is empty. It reads host by host and holds no lock while it reads.
 //
-// due is called for each such URI and returns when to visit it. Nothing is delayed: a URI that is due earlier stays so.
-// Recapture skips URIs that are being visited and URIs that are out of scope.
+// due is called for each such URI and returns when to visit it. If it returns zero, the URI stays unchanged and only
+// counts as matched. Nothing is delayed: a URI that is due earlier stays so. Recapture skips URIs that are being
+// visited and URIs that are out of scope.
 func (f *Frontier) Recapture(
 	now time.Time, from Cursor, isLost func(digest.Origin) bool, due func(uri.Host) time.Time,
 ) (done Steered, next Cursor, err error) {
@@ -236,7 +237,11 @@ func (c *change) recapture(
 		is := was
 		is.Origin, is.ETag, is.LastModified = nil, "", ""
 		if u := uri.FromCanonical(string(was.URI)); !was.outside() && u != u.Robots() { // robots.txt is visited on demand
-			if at := dueMillis(due(x.h.name), now); was.Due == 0 || was.Due > at {
+			when := due(x.h.name)
+			if when.IsZero() {
+				continue
+			}
+			if at := dueMillis(when, now); was.Due == 0 || was.Due > at {
 				is.Due, is.Why = at, whyLost
 			}
 		}

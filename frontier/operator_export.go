@@ -54,11 +54,12 @@ type originLine struct {
 	Length   int64      `json:"length,omitempty"`
 	Size     int64      `json:"size,omitempty"`
 	Strong   []byte     `json:"sha256_half,omitempty"`
+	Framing  jsonText   `json:"framing,omitempty"`
 }
 
 func newOriginLine(o digest.Origin) originLine {
 	return originLine{
-		Strong:   o.Strong.Bytes(),
+		Strong: o.Strong.Bytes(), Framing: jsonText(o.Framing),
 		RecordID: jsonText(o.RecordID), URI: jsonText(o.URI), Date: o.Date.UTC(), Payload: jsonDigest(o.Payload),
 		File: jsonText(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size,
 	}
@@ -67,7 +68,7 @@ func newOriginLine(o digest.Origin) originLine {
 func (o originLine) value() digest.Origin {
 	strong, _ := digest.HalfFrom(o.Strong) // without it, the payload is compared with its SHA-1 alone
 	return digest.Origin{
-		Strong:   strong,
+		Strong: strong, Framing: string(o.Framing),
 		RecordID: string(o.RecordID), URI: string(o.URI), Date: o.Date.UTC(), Payload: digest.Digest(o.Payload),
 		File: string(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size,
 	}

@@ -50,6 +50,7 @@ type entryLine struct {
 	ReportedUnchanged time.Time      `json:"said_nothing,omitzero"`
 	Asked             int            `json:"asked,omitempty"`
 	Evidence          bool           `json:"evidence,omitempty"`
+	Shell             bool           `json:"shell,omitempty"`
 	Title             jsonText       `json:"title,omitempty"`
 	ContentType       jsonText       `json:"content_type,omitempty"`
 	Status            int            `json:"status,omitempty"`
@@ -104,6 +105,7 @@ func newEntryLine(e Entry) entryLine {
 		ReportedUnchanged: e.ReportedUnchanged.UTC(),
 		Asked:             e.Asked,
 		Evidence:          e.Evidence,
+		Shell:             e.Shell,
 		Title:             jsonText(e.Title),
 		ContentType:       jsonText(e.ContentType),
 		Status:            e.Status,
@@ -160,6 +162,7 @@ func (l entryLine) entry() Entry {
 				ReportedUnchanged: l.ReportedUnchanged.UTC(),
 				Asked:             l.Asked,
 				Evidence:          l.Evidence,
+				Shell:             l.Shell,
 				Title:             string(l.Title),
 				ContentType:       string(l.ContentType),
 				Status:            l.Status,

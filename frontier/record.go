@@ -128,6 +128,9 @@ type History struct {
 	// Evidence says that the archive has its head as evidence: no response record may have such a head.
 	Evidence bool `row:"64" export:"evidence"`
 
+	// Shell says that scripts make what a reader sees: the last page that was read for links has hardly any text itself.
+	Shell bool `row:"65" export:"shell"`
+
 	Title       string                `row:"70,max=MaxTitle" export:"title"` // of the last page that differed
 	ContentType string                `row:"16" export:"content_type"`
 	Status      int                   `row:"17,signed" export:"status"`

@@ -323,18 +323,23 @@ func (r *reserve) beginFlush() {
 // beginTable frees the space of a table that a merger is about to write. If there is none, it waits until there is.
 // What the next log needs to become a table is not for others.
 func (r *reserve) beginTable(merger any) {
-	for !r.tryTable(merger) {
+	for waits := 1; !r.tryTable(merger, waits%patience == 0); waits++ {
 		r.wait()
 	}
 }
 
-func (r *reserve) tryTable(merger any) bool {
+// patience is how often a merger waits before blocks are reserved although the last attempt failed and tables are being
+// written. These may be its own, written long ago, or wait for it themselves: then nobody else would try again.
+const patience = 10
+
+func (r *reserve) tryTable(merger any, again bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.full.Store(false)
 	if r.file == nil || r.off.Load() {
 		return true
 	}
+	r.short = r.short && !again
 	if r.grow() != nil && r.held < r.table+r.flush() {
 		return false
 	}

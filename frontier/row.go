@@ -30,6 +30,7 @@ type originRow struct {
 	Length   int64           `cbor:"7,keyasint,omitempty"`
 	Size     int64           `cbor:"8,keyasint,omitempty"`
 	Strong   cbor.ByteString `cbor:"9,keyasint,omitempty"` // half of its SHA-256
+	Framing  cbor.ByteString `cbor:"10,keyasint,omitempty"`
 }
 
 // hostRow is the part of a host that must outlive the process. Times are in ms since 1970.
@@ -76,6 +77,7 @@ func newOriginRow(o digest.Origin) *originRow {
 	return &originRow{
 		RecordID: bounded(o.RecordID), URI: bounded(o.URI), Date: micros(o.Date), Payload: sumBytes(o.Payload),
 		File: bounded(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size, Strong: cbor.ByteString(o.Strong.Bytes()),
+		Framing: bounded(o.Framing),
 	}
 }
 
@@ -88,6 +90,7 @@ func (w *originRow) origin() (digest.Origin, error) {
 	return digest.Origin{
 		RecordID: string(w.RecordID), URI: string(w.URI), Date: fromMicros(w.Date), Payload: payload,
 		File: string(w.File), Offset: w.Offset, Length: w.Length, Size: w.Size, Strong: strong,
+		Framing: string(w.Framing),
 	}, errors.Join(err, err2)
 }
 

@@ -55,6 +55,7 @@ func (w *uriRow) encode(e *encoder) {
 	e.number(62, int64(w.Asked))
 	e.text(63, w.Rendered)
 	e.flag(64, w.Evidence)
+	e.flag(65, w.Shell)
 	e.text(70, w.Title)
 	e.text(86, w.Chain)
 	e.text(90, w.LastError)
@@ -182,8 +183,8 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 		d.text(v, &w.Rendered)
 	case 64:
 		d.flag(v, &w.Evidence)
-	case 70:
-		d.text(v, &w.Title)
+	case 65:
+		d.flag(v, &w.Shell)
 	default:
 		return false
 	}
@@ -192,6 +193,8 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 
 func (w *uriRow) decode3(d *decoder[string], k uint64, v item[string]) bool {
 	switch k {
+	case 70:
+		d.text(v, &w.Title)
 	case 86:
 		d.text(v, &w.Chain)
 	case 90:
@@ -322,6 +325,7 @@ func (w *originRow) encode(e *encoder) {
 	e.number(7, w.Length)
 	e.number(8, w.Size)
 	e.text(9, w.Strong)
+	e.text(10, w.Framing)
 }
 
 // decode reads the fields of a map; it returns false if there is anything that encode does not write.
@@ -357,6 +361,8 @@ func (w *originRow) decode1(d *decoder[string], k uint64, v item[string]) bool {
 		d.number(v, &w.Size)
 	case 9:
 		d.text(v, &w.Strong)
+	case 10:
+		d.text(v, &w.Framing)
 	default:
 		return false
 	}

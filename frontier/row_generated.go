@@ -64,6 +64,7 @@ type uriRow struct {
 	Asked             int             `cbor:"62,keyasint,omitempty"`
 	Rendered          cbor.ByteString `cbor:"63,keyasint,omitempty"`
 	Evidence          bool            `cbor:"64,keyasint,omitempty"`
+	Shell             bool            `cbor:"65,keyasint,omitempty"`
 	Title             cbor.ByteString `cbor:"70,keyasint,omitempty"`
 	Chain             cbor.ByteString `cbor:"86,keyasint,omitempty"`
 	LastError         cbor.ByteString `cbor:"90,keyasint,omitempty"`
@@ -107,6 +108,7 @@ func newURIRow(r Record, due int64) uriRow {
 		ReportedUnchanged: micros(r.ReportedUnchanged),
 		Asked:             r.Asked,
 		Evidence:          r.Evidence,
+		Shell:             r.Shell,
 		Title:             cbor.ByteString(r.Title[:min(len(r.Title), MaxTitle)]),
 		ContentType:       bounded(r.ContentType),
 		Status:            r.Status,
@@ -169,6 +171,7 @@ func (w uriRow) record() (Record, error) {
 			ReportedUnchanged: fromMicros(w.ReportedUnchanged),
 			Asked:             w.Asked,
 			Evidence:          w.Evidence,
+			Shell:             w.Shell,
 			Title:             string(w.Title),
 			ContentType:       string(w.ContentType),
 			Status:            w.Status,

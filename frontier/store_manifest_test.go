@@ -114,6 +114,34 @@ func TestAManifestThatCannotBeWrittenStopsTheStore(t *testing.T) {
 	}
 }
 
+// The disk was full when a merger had written its first tables: an attempt to reserve space for the next has failed.
+// When there is space again, the merger continues, although its tables count as being written until it ends.
+func TestAMergerContinuesWhenThereIsSpaceAgain(t *testing.T) {
+	t.Parallel()
+	o := Options{Dir: t.TempDir(), Now: time.Now(), AwaitSpace: func() { time.Sleep(time.Millisecond) }}
+	f, err := Open(o)
+	noErr(t, err)
+	defer f.Close()
+	noErr(t, f.Space())
+	r, merger := f.o.reserve, new(int)
+	r.beginTable(merger)
+	r.mu.Lock()
+	r.short = true
+	noErr(t, r.resize(0))
+	r.mu.Unlock()
+	done := make(chan bool)
+	go func() { r.beginTable(merger); close(done) }()
+	select {
+	case <-done:
+		r.endMerge(merger)
+		noErr(t, f.Space())
+	case <-time.After(time.Minute):
+		t.Error("the merger still waits")
+		r.endMerge(merger) // so that it ends
+		<-done
+	}
+}
+
 // A table that cannot be written holds the crawl until it is written. Otherwise Badger would tell nobody, and hang when
 // the next log is full too.
 func TestATableThatCannotBeWrittenHoldsTheCrawl(t *testing.T) {

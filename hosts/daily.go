@@ -25,11 +25,12 @@ import (
 // letter begins each key, and one of the formats each value. The requests and the versions seen follow the format as
 // unsigned varints, and then the estimated versions as a big-endian float of 64 bits. Format 2 has the numbers of
 // [evaluators.Odds] too: before the versions as varints, and after them as a float. Format 1 is written for days that
-// have none.
+// have none. Format 3 is format 2 with one more varint, [evaluators.Day.Blind]; it is written for days that have any.
 const (
 	letter      = 'a'
 	withoutOdds = 1
 	withOdds    = 2
+	withBlind   = 3
 )
 
 // MaxDays is the number of days that are kept of a host.
@@ -122,7 +123,14 @@ func parseKey(k []byte) (HostDay, bool) {
 }
 
 func encodeDay(d evaluators.Day) ([]byte, error) {
-	counts, floats, format := dailyNumbers(&d, d.Odds != evaluators.Odds{})
+	format := byte(withoutOdds)
+	if d.Odds != (evaluators.Odds{}) {
+		format = withOdds
+	}
+	if d.Blind > 0 {
+		format = withBlind
+	}
+	counts, floats := dailyNumbers(&d, format)
 	v := []byte{format}
 	for _, n := range counts {
 		v = binary.AppendUvarint(v, uint64(max(*n, 0)))
@@ -133,21 +141,25 @@ func encodeDay(d evaluators.Day) ([]byte, error) {
 	return v, nil
 }
 
-// dailyNumbers lists the fields of d in the order in which they are stored.
-func dailyNumbers(d *evaluators.Day, odds bool) (counts []*int, floats []*float64, format byte) {
+// dailyNumbers lists the fields of d in the order in which a format stores them.
+func dailyNumbers(d *evaluators.Day, format byte) (counts []*int, floats []*float64) {
 	counts, floats = []*int{&d.Requests, &d.Seen}, []*float64{&d.Versions}
-	if !odds {
-		return counts, floats, withoutOdds
+	if format >= withOdds {
+		counts = append(counts, &d.Odds.Visits, &d.Odds.Found, &d.Odds.Again)
+		floats = append(floats, &d.Odds.Expected)
 	}
-	return append(counts, &d.Odds.Visits, &d.Odds.Found, &d.Odds.Again), append(floats, &d.Odds.Expected), withOdds
+	if format == withBlind {
+		counts = append(counts, &d.Blind)
+	}
+	return counts, floats
 }
 
 func decodeDay(v []byte, d *evaluators.Day) error {
 	fault := fmt.Errorf("%w: %d bytes", ErrCorrupt, len(v))
-	if len(v) == 0 || v[0] != withoutOdds && v[0] != withOdds {
+	if len(v) == 0 || v[0] < withoutOdds || v[0] > withBlind {
 		return fault
 	}
-	counts, floats, _ := dailyNumbers(d, v[0] == withOdds)
+	counts, floats := dailyNumbers(d, v[0])
 	v = v[1:]
 	for _, n := range counts {
 		u, size := binary.Uvarint(v)

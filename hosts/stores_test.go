@@ -91,6 +91,10 @@ func FuzzDecode(f *testing.F) {
 	odds, err := encodeDay(day)
 	must(f, err)
 	f.Add(odds)
+	day.Blind = 3
+	blind, err := encodeDay(day)
+	must(f, err)
+	f.Add(blind)
 	f.Add([]byte{withoutOdds, 0xff})
 	f.Fuzz(func(t *testing.T, v []byte) {
 		var d, again evaluators.Day

@@ -48,7 +48,7 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		toml := strings.Replace(testcrawl.EveryHour, "initial = \"1h\"\nmin = \"1h\"\nmax = \"1h\"", "rule = \"learned\"", 1)
+		toml := strings.Replace(testcrawl.EveryHour, "rule = \"classic\"\ninitial = \"1h\"\nmin = \"1h\"\nmax = \"1h\"", "rule = \"learned\"", 1)
 		w := newWorld(t, dir, toml)
 		defer w.Close()
 		w.Set("http://news.example/", testcrawl.Page{Links: []string{"/clock", "/short", "/token", "/still"}})

@@ -338,7 +338,7 @@ func TestAStopLeavesTheQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for range 10 { // a pool that chooses between the stop and the queue sometimes leaves it
-			w := open(t, changed)
+			w := open(t, changed+"[[wait]]\nmime = \".*\"\nrule = \"classic\"\n") // the front page is not due again
 			w.player.hold = make(chan struct{})
 			w.visit(nil)
 			synctest.Wait()

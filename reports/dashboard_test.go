@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -64,8 +65,8 @@ func aDayOfNews(t *testing.T) *recorded {
 		w.Run(24*time.Hour - time.Minute)
 		handler := w.window.Handler(access.Options{})
 		for _, q := range []string{
-			"status?", "names?", "me?", "hosts/news.example?", "hosts/news.example/queue?limit=50", "traps?host=news.example",
-			"hosts/down.example?", "hosts/down.example/queue?limit=50", "traps?host=down.example",
+			"status?", "names?", "me?", "hosts/news.example?", "hosts/news.example/queue?limit=20", "traps?host=news.example",
+			"hosts/down.example?", "hosts/down.example/queue?limit=20", "traps?host=down.example",
 			"reports/days?days=92&host=news.example", "reports/days?days=92&host=down.example", "reports/headers?",
 			"reports/days?brief=true&days=92", "reports/days?brief=true&days=7", "reports/dedup?", "reports/dedup?all=true",
 			"uri?uri=" + home, "history?uri=" + home, "why?uri=" + home,
@@ -104,13 +105,13 @@ func TestTheReportsInABrowser(t *testing.T) {
 	t.Cleanup(site.Close)
 	p := browser.Open(t, 1280, 1500)
 	for address, want := range map[string][]string{
-		"host/news.example": {"Last days", "versions captured", "Reliability of headers", "Reliability of dates in feeds and sitemaps"},
-		"host/down.example": {"Unreachable", "Last days", "Reliability of headers"},
-		"uri?u=" + home:     {"as a seed", "Visits", "new version", "unchanged", "the archive did not have this payload"},
+		"host/news.example": {"Versions by day", "Requests and changes by day and week", "Reliability of headers"},
+		"host/down.example": {"Unreachable", "Reliability of headers"},
+		"uri?u=" + home:     {"as a seed", "Visits", "new version", "unchanged", "All visits in a table"},
 		"days":              {"Captured versions", "news.example", "All capture targets can be met"},
 		"headers":           {"Reliability of headers", "Reliability of dates in feeds and sitemaps", "pages"},
-		"dedup":             {"Deduplication", "news.example", "text/html"},
-		"dedup?all=true":    {"Deduplication", "news.example", "text/html"},
+		"dedup":             {"Duplicates", "news.example", "text/html"},
+		"dedup?all=true":    {"Duplicates", "news.example", "text/html"},
 	} {
 		text := show(t, p, site, address)
 		for _, want := range want {
@@ -121,10 +122,15 @@ func TestTheReportsInABrowser(t *testing.T) {
 		if strings.Contains(text, "Error") || strings.Contains(text, "undefined") || strings.Contains(text, "NaN") {
 			t.Errorf("the page %q shows a fault:\n%s", address, text)
 		}
-		if menu := p.Eval(`document.querySelector("nav a[aria-current]").textContent`); !strings.HasPrefix(address, "host") && !strings.HasPrefix(address, "uri") && menu != `"Reports"` {
-			t.Errorf("the page %q belongs to the entry %s of the menu", address, menu)
+		entries := map[string]string{"host/news.example": "Sites", "host/down.example": "Sites", "uri?u=" + home: "Pages", "days": "Reports"}
+		if got, want := p.Eval(`document.querySelector("header nav a[aria-current]").textContent`), cmp.Or(entries[address], "Operations"); got != strconv.Quote(want) {
+			t.Errorf("the page %q belongs to the entry %s of the menu, want %s", address, got, want)
 		}
 		browser.Keep(t, "light-"+address, p.Screenshot())
+	}
+	show(t, p, site, "host/news.example")
+	if got := p.Eval(`[...document.querySelectorAll("svg.heat text")].map((e) => e.textContent).join(" ")`); !strings.Contains(got, "Mon Tue Wed") || !strings.Contains(got, "Dec") {
+		t.Errorf("the calendar of versions says %s, want weekdays and months", got)
 	}
 	show(t, p, site, "uri?u="+home)
 	if got := p.Eval(`document.querySelectorAll("svg.timeline rect.k1").length + " " + document.querySelectorAll("svg.timeline rect.k3").length`); got != `"12 12"` {
@@ -182,6 +188,10 @@ func thirteenWeeks(now time.Time, host string) []byte {
 	for day := range hosts.MaxDays {
 		date := now.UTC().AddDate(0, 0, day+1-hosts.MaxDays).Format(time.DateOnly)
 		r.Days = append(r.Days, api.DayRow{Day: date, Requests: 100, Seen: 10 + day, Versions: 20 + float64(day), Each: 10})
+	}
+	for week := range 13 {
+		date := now.UTC().AddDate(0, 0, 7*(week-12)).Format(time.DateOnly)
+		r.Weeks = append(r.Weeks, api.DayRow{Day: date, Requests: 700, Seen: 7 * (10 + week), Versions: 300, Each: 10})
 	}
 	text, _ := json.Marshal(r) // numbers and texts only
 	return text

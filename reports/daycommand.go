@@ -35,18 +35,19 @@ func newReportDays() *cobra.Command {
 	r := &reportDays{logs: logStats{now: time.Now(), every: time.Minute}}
 	cmd := &cobra.Command{
 		Use:   "days [FILE…]",
-		Short: "Show captured and estimated versions by host and day",
-		Long: `days shows for each day the requests, the versions captured, the estimated number of all versions, and the requests for each
-captured version. It asks the daemon, which keeps 92 days of each host, or else reads the store. With FILE, --since or --until it reads
+		Short: "Show captured and estimated changes by host and day",
+		Long: `days shows for each day the requests, the changes captured, the estimated number of all changes, and the requests for each
+captured change. First captures do not count: nobody knows what was there before. It asks the daemon, which keeps 92 days of each host, or else reads the store. With FILE, --since or --until it reads
 crawl logs of any period; without FILE the log of the configuration and its rotated files.
 
-The number of all versions is an estimate. The learned rule derives it from the result and the interval of each visit; for other rules it
-follows from the share of visits that found a change. A version counts on the day of the visit that found it. robots.txt is requested
-but has no versions. Days are in UTC.
+The number of all changes is an estimate. The learned rule derives it from the result and the interval of each visit; for other rules it
+follows from the share of visits that found a change. A change counts on the day of the visit that found it. robots.txt is requested
+but has no changes. Days are in UTC.
 
 Under the learned rule the estimate is corrected by what visits found: how often they found a change, compared with what was expected
-of them, and how often a change followed another one. After the share are its bounds: for four hosts of five the true share is between
-them. For all hosts together the bounds are closer.
+of them, and how often a change followed another one. After the share are its bounds: for nine hosts of ten the true share is between
+them. For all hosts together the bounds are closer. Of a page that changed at every visit so far nobody knows how often it changes. If
+most changes are of such pages, the report says that the share is not known yet, and no capture target counts as met.
 
 Lines below the table name hosts that cannot meet their capture target, and what they would need. Only the daemon knows this.`,
 		Example: `  arcrawl report days
@@ -62,7 +63,7 @@ Lines below the table name hosts that cannot meet their capture target, and what
 	f.IntVar(&r.days, "days", 7, fmt.Sprintf("show the last `N` days, at most %d", hosts.MaxDays))
 	f.StringVar(&r.logs.since, "since", "", "read logs; "+sinceHelp)
 	f.StringVar(&r.logs.until, "until", "", "read logs; "+untilHelp)
-	f.IntVar(&r.top, "top", 20, "show `N` hosts, most missed versions first (0 = all)")
+	f.IntVar(&r.top, "top", 20, "show `N` hosts, most missed changes first (0 = all)")
 	return cmd
 }
 
@@ -131,7 +132,7 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 func (r *reportDays) print(out io.Writer, report api.DayReport) error {
 	table := cli.NewTable(out)
 	rows := func(name string, list []api.DayRow, key func(api.DayRow) string) {
-		fmt.Fprintf(table, "%s\trequests\tversions captured\tof about\tshare\trequests each\n", name)
+		fmt.Fprintf(table, "%s\trequests\tchanges captured\tof about\tshare\trequests per change\n", name)
 		for _, d := range list {
 			fmt.Fprintln(table, key(d)+"\t"+cellsOf(d))
 		}
@@ -169,12 +170,13 @@ func (r *reportDays) print(out io.Writer, report api.DayReport) error {
 
 // cellsOf returns the numbers of a row.
 func cellsOf(d api.DayRow) string {
-	each, share := "–", "–"
+	each, share, all := "–", "–", fmt.Sprintf("%.0f", d.Versions)
 	if d.Seen > 0 {
-		each, share = fmt.Sprintf("%.1f", d.Each), fmt.Sprintf("%.0f %%", 100*d.Share)
-		if d.High > 0 {
-			share += fmt.Sprintf(" (%.0f–%.0f)", 100*d.Low, 100*d.High)
-		}
+		each = fmt.Sprintf("%.1f", d.Each)
+		share = fmt.Sprintf("%.0f %% (%.0f–%.0f)", 100*d.Share, 100*d.Low, 100*d.High)
 	}
-	return fmt.Sprintf("%d\t%d\t%.0f\t%s\t%s", d.Requests, d.Seen, d.Versions, share, each)
+	if d.Unknown != "" {
+		all, share = "–", d.Unknown
+	}
+	return fmt.Sprintf("%d\t%d\t%s\t%s\t%s", d.Requests, d.Seen, all, share, each)
 }

@@ -28,6 +28,7 @@ rule = "learned"
 capture_target = 0.9
 [[wait]]
 mime = ".*"
+rule = "classic"
 initial = "1h"
 [seeds]
 uris = ["http://news.example/", "http://data.example/"]

@@ -70,7 +70,7 @@ func (r *reporter) extension() admin.Extension {
 	return admin.Extension{
 		Routes: r.routes(), OpenAPI: openAPI, Open: r.open, Tick: r.tick,
 		Pages: admin.Pages{
-			Files: scripts, Script: "reports.js", Menu: []admin.Entry{{Page: "days", Title: "Reports", Before: "config"}},
+			Files: scripts, Script: "reports.js", Menu: []admin.Entry{{Page: "days", Title: "Reports", Before: "operations"}},
 		},
 	}
 }

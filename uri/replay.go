@@ -1,36 +1,91 @@
 package uri
 
 import (
+	"cmp"
+	"encoding/binary"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
-// Parts of a URI that replay tools leave out of the key, because they identify a reader and not a page.
+// Parts of a URI in lower case that replay tools leave out of the key, because they identify a reader and not a page.
 var (
-	wwwLabel     = regexp.MustCompile(`^www\d*\.`)
-	pathSession  = regexp.MustCompile(`(?i)^(.*/)(\((?:[a-z]\([0-9a-z]{24}\))+\)/|\([0-9a-z]{24}\)/)([^?]+\.aspx.*)$`)
-	javaSession  = regexp.MustCompile(`(?i);jsessionid=[0-9a-z]{32}(?:\.[0-9a-z]+)?(.*)$`)
+	wwwLabel    = regexp.MustCompile(`^www\d*\.`)
+	pathSession = []*regexp.Regexp{
+		regexp.MustCompile(`^(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)$`),
+		regexp.MustCompile(`^(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)$`),
+	}
 	querySession = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)^(.*&|)(?:jsessionid=[0-9a-z]{32}|phpsessid=[0-9a-z]{32}|sid=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24})(?:&(.*))?$`),
-		regexp.MustCompile(`(?i)^(.*&|)cfid=[^&]+&cftoken=[^&]+(?:&(.*))?$`),
+		regexp.MustCompile(`^(.*)jsessionid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`^(.*)phpsessid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`^(.*)sid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`^(.*)aspsessionid[a-z]{8}=[a-z]{24}(?:&(.*))?$`),
+		regexp.MustCompile(`^(.*)cfid=[^&]+&cftoken=[^&]+(?:&(.*))?$`),
 	}
 )
 
 // ReplayKey returns the key of a URI in an index for replay tools such as pywb: a sort-friendly form (SURT) with the
-// host reversed. It ignores parts that rarely make a difference: the scheme, a leading www, upper case, the order of
-// the query, a trailing slash, session ids. So several URIs may have the same key. A URI that is not http or https is
-// its own key.
+// host reversed, as the Python module surt makes it. It ignores parts that rarely make a difference: the scheme, a
+// leading www, upper case, the order of the query, a trailing slash, session ids. So several URIs may have the same
+// key.
 func ReplayKey(uri string) string {
-	scheme, rest, ok := strings.Cut(uri, "://")
-	if scheme = strings.ToLower(scheme); !ok || scheme != "http" && scheme != "https" {
+	if strings.HasPrefix(uri, "filedesc") {
 		return escape(uri)
 	}
+	if strings.ContainsAny(uri, "\t\r\n") {
+		uri = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(uri)
+	}
+	if uri = strings.Trim(uri, " \v\f"); uri == "" {
+		return "-"
+	}
+	scheme, rest := cutScheme(uri)
 	rest, _, _ = strings.Cut(rest, "#")
-	authority, rest := cutBefore(rest, "/?")
+	authority, ok := strings.CutPrefix(rest, "//")
+	if ok {
+		authority, rest = cutBefore(authority, "/?")
+	} else {
+		authority = ""
+	}
 	path, query, _ := strings.Cut(rest, "?")
-	return hostKey(scheme, authority) + ")" + pathKey(path) + queryKey(query)
+	if authority == "" && path != "" && strings.HasPrefix(scheme, "http") {
+		authority, path = cutBefore(strings.TrimLeft(path, "/"), "/")
+	}
+	path = unescape(path)
+	if authority == "" {
+		return escape(scheme) + ":" + pathKey(path) + queryKey(query)
+	}
+	return hostKey(scheme, authority) + ")" + pathKey(resolve(path)) + queryKey(query)
+}
+
+// cutScheme cuts the scheme from a URI; without one it is http. Of several, as in http://https://a.example, it returns
+// the last.
+func cutScheme(uri string) (scheme, rest string) {
+	for {
+		isScheme := func(s string) bool {
+			for i := range len(s) {
+				letter := 'a' <= s[i]|0x20 && s[i]|0x20 <= 'z'
+				if !letter && (i == 0 || strings.IndexByte("0123456789+-.", s[i]) < 0) {
+					return false
+				}
+			}
+			return s != ""
+		}
+		scheme, rest, _ = strings.Cut(uri, ":")
+		if !isScheme(scheme) || len(scheme) == len(uri) {
+			return "http", "//" + uri
+		}
+		next, ok := strings.CutPrefix(rest, "//")
+		if !ok || !strings.HasPrefix(next, "http://") && !strings.HasPrefix(next, "https://") {
+			return scheme, rest
+		}
+		uri = next
+	}
 }
 
 // cutBefore cuts s before the first of any of the characters.
@@ -42,91 +97,141 @@ func cutBefore(s, chars string) (before, after string) {
 }
 
 func hostKey(scheme, authority string) string {
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		authority = authority[i+1:]
+	authority = strings.TrimRight(authority[strings.LastIndexByte(authority, '@')+1:], ":")
+	host, port, _ := strings.Cut(authority, ":")
+	if _, inside, ok := strings.Cut(authority, "["); ok {
+		host, port, _ = strings.Cut(inside, "]")
+		port = strings.TrimPrefix(port, ":")
 	}
-	host, port := strings.ToLower(authority), ""
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
-		host, port = host[:i], host[i:]
+	if n, err := strconv.Atoi(port); err == nil {
+		port = strconv.Itoa(n)
 	}
-	if scheme == "http" && port == ":80" || scheme == "https" && port == ":443" || port == ":" {
+	if scheme = strings.ToLower(scheme); scheme == "http" && port == "80" || scheme == "https" && port == "443" ||
+		port == "0" || port == "" {
 		port = ""
+	} else {
+		port = ":" + escape(port)
 	}
-	if host = strings.Trim(unescape(host), "."); strings.HasPrefix(host, "www") {
+	host = unescape(host)
+	if len(host) <= maxRawHost && strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+			host = ascii
+		}
+	}
+	host = strings.Trim(strings.ReplaceAll(host, "..", "."), ".")
+	if host = cmp.Or(ipv4(host), strings.ToLower(escape(host))); strings.HasPrefix(host, "www") {
 		host = wwwLabel.ReplaceAllString(host, "")
 	}
-	labels := strings.FieldsFunc(host, func(r rune) bool { return r == '.' })
+	labels := strings.Split(host, ".")
 	slices.Reverse(labels)
-	return escape(strings.Join(labels, ",")) + port
+	return strings.Join(labels, ",") + port
 }
 
-func pathKey(path string) string {
+// ipv4 returns the usual form of an IPv4 address: 10.0.1.2 for 10.0.258. It returns "" for another host name. Of a
+// single number it takes the last 32 bits.
+func ipv4(host string) string {
+	parts := strings.Split(host, ".")
+	if host == "" || len(parts) > 4 || strings.Trim(host, "0123456789.") != "" {
+		return ""
+	}
+	var all uint32
+	if len(parts) == 1 {
+		for _, c := range []byte(host) {
+			all = all*10 + uint32(c-'0')
+		}
+	} else {
+		for i, part := range parts {
+			bits := 8
+			if i == len(parts)-1 {
+				bits = 8 * (5 - len(parts))
+			}
+			n, err := strconv.ParseUint(part, 0, bits)
+			if err != nil {
+				return ""
+			}
+			all = all<<bits | uint32(n)
+		}
+	}
+	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, all))).String()
+}
+
+// resolve resolves the dots in a path, and takes several slashes as one. A path that leads above the root keeps its
+// dots.
+func resolve(path string) string {
 	var kept []string
-	for part := range strings.SplitSeq(unescape(path), "/") {
-		switch part {
-		case "", ".":
-		case "..":
-			kept = kept[:max(0, len(kept)-1)]
+	_, path, _ = strings.Cut(path, "/")
+	for part := range strings.SplitSeq(path, "/") {
+		switch {
+		case part == ".":
+		case part == ".." && len(kept) > 0:
+			kept = kept[:len(kept)-1]
 		default:
 			kept = append(kept, part)
 		}
 	}
-	path = "/" + strings.Join(kept, "/")
-	if strings.Contains(path, "(") {
-		if m := pathSession.FindStringSubmatch(path); m != nil {
-			path = m[1] + m[3]
+	kept = slices.DeleteFunc(kept, func(part string) bool { return part == "" })
+	return "/" + strings.Join(kept, "/")
+}
+
+// pathKey returns a path in lower case without session ids and the slash at its end.
+func pathKey(path string) string {
+	path = strings.ToLower(escape(path))
+	if strings.Contains(path, ".aspx") {
+		path = cutSession(path, pathSession)
+	}
+	if path != "/" {
+		path = strings.TrimSuffix(path, "/")
+	}
+	return path
+}
+
+// cutSession removes what is between the groups of each pattern that matches.
+func cutSession(s string, patterns []*regexp.Regexp) string {
+	for _, session := range patterns {
+		if m := session.FindStringSubmatch(s); m != nil {
+			s = m[1] + m[2]
 		}
 	}
-	if strings.Contains(path, ";") {
-		path = javaSession.ReplaceAllString(path, "$1")
-	}
-	return strings.ToLower(escape(path))
+	return s
 }
 
 func queryKey(query string) string {
-	if query == "" {
-		return ""
-	}
-	query = unescape(query)
-	for _, session := range querySession {
-		if m := session.FindStringSubmatch(query); m != nil {
-			query = m[1] + m[2]
-		}
+	query = strings.ToLower(escape(unescape(query)))
+	if strings.Contains(query, "sid=") || strings.Contains(query, "session") || strings.Contains(query, "cfid=") {
+		query = cutSession(query, querySession)
 	}
 	if query == "" {
 		return ""
 	}
-	parts := strings.Split(strings.ToLower(escape(query)), "&")
-	slices.Sort(parts)
-	return "?" + strings.Join(parts, "&")
+	parts := strings.Split(query, "&")
+	slices.SortFunc(parts, func(a, b string) int { // by name, then by value; none comes before an empty one
+		nameA, valueA := cutBefore(a, "=")
+		nameB, valueB := cutBefore(b, "=")
+		return cmp.Or(strings.Compare(nameA, nameB), strings.Compare(valueA, valueB))
+	})
+	if len(query) > 1 {
+		query = strings.Join(parts, "&")
+	}
+	return "?" + query
 }
 
-// maxUnescape is the maximum depth of escapes within escapes that are decoded.
-const maxUnescape = 8
-
-// unescape decodes percent escapes, and escapes within them, to a depth of maxUnescape. Invalid escapes stay.
+// unescape decodes percent escapes, and escapes within them. Invalid escapes stay.
 func unescape(s string) string {
-	for range maxUnescape {
-		if !strings.Contains(s, "%") {
-			return s
-		}
-		var b strings.Builder
-		for i := 0; i < len(s); i++ {
-			if s[i] == '%' && i+2 < len(s) {
-				if plain, err := url.PathUnescape(s[i : i+3]); err == nil {
-					b.WriteString(plain)
-					i += 2
-					continue
-				}
-			}
-			b.WriteByte(s[i])
-		}
-		if b.String() == s {
-			return s
-		}
-		s = b.String()
+	if !strings.Contains(s, "%") {
+		return s
 	}
-	return s
+	b := make([]byte, 0, len(s))
+	for i := range len(s) {
+		b = append(b, s[i])
+		for n := len(b) - 3; n >= 0 && b[n] == '%'; n = len(b) - 3 {
+			plain, err := url.PathUnescape(string(b[n:]))
+			if err != nil {
+				break
+			}
+			b = append(b[:n], plain...) // may be the end of an escape itself
+		}
+	}
+	return string(b)
 }
 
 // mustEscape reports whether a byte must be escaped in a line of an index. Bytes beyond ASCII must be.

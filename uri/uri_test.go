@@ -33,6 +33,7 @@ func TestParseReturnsTheCanonicalForm(t *testing.T) {
 		{"a final dot names the same host", "http://News.Example.:8080/a", "http://news.example:8080/a"},
 		{"a final dot of an address", "http://127.1.:8080/a", "http://127.0.0.1:8080/a"},
 		{"a dot in the path stays", "http://news.example./a.", "http://news.example/a."},
+		{"Chromium escapes these in a path, and not in a query", "http://news.example/a|b^[c]?d|e^[f]", "http://news.example/a%7Cb%5E[c]?d|e^[f]"},
 		{"IPv6 keeps its brackets", "http://[::1]:8080/", "http://[::1]:8080/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
-	"github.com/nlnwa/gowarc"
+	"github.com/nlnwa/gowarc/v3"
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
@@ -112,14 +112,14 @@ func validated(t *testing.T, dir string) map[string]int {
 		r, err := gowarc.NewWarcFileReader(file, 0, gowarc.WithStrictValidation(), gowarc.WithBufferTmpDir(t.TempDir()))
 		must(t, err)
 		for range 100 {
-			record, offset, findings, err := r.Next()
+			record, err := r.Next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			if err != nil || !findings.Valid() {
-				t.Fatalf("gowarc at %d of %s: %v, %v", offset, file, err, findings)
+			if err != nil || len(record.Validation) > 0 {
+				t.Fatalf("gowarc at %d of %s: %v, %v", record.Offset, file, err, record.Validation)
 			}
-			types[record.Type().String()]++
+			types[record.WarcRecord.Type().String()]++
 			if err := record.Close(); err != nil {
 				t.Error(err)
 			}

@@ -61,6 +61,9 @@ func (w *Writer) takeName(series string, now time.Time) (*file, error) {
 // begin writes and syncs the warcinfo record, so that no failed visit can remove it.
 func (w *Writer) begin(series string, now time.Time, f *file) error {
 	fields := w.o.Info
+	if w.more != nil {
+		fields = append(slices.Clip(fields), w.more(series)...)
+	}
 	if series != "" {
 		fields = append(slices.Clip(fields), Field{Name: "isPartOf", Value: series})
 	}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/nlnwa/gowarc"
+	"github.com/nlnwa/gowarc/v3"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
@@ -149,7 +149,9 @@ func (c *composer) revisit(p Revisit) error {
 		d.addIf("WARC-Refers-To-Container", representable("file://"+p.Container))
 	}
 	d.addSum(gowarc.WarcPayloadDigest, p.Origin.Payload)
-	d.addIf(gowarc.WarcTruncated, p.Truncated)
+	if p.Profile == IdenticalPayload { // WARC/1.1, 6.7.2, asks for it where a body is left out
+		d.add(gowarc.WarcTruncated, "length")
+	}
 	c.connection(&d, true)
 	return c.emit(d, typeResponse, head)
 }

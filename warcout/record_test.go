@@ -163,6 +163,7 @@ WARC-Refers-To: <urn:uuid:11111111-2222-4333-8444-555555555555>
 WARC-Refers-To-Target-URI: http://www.example.org/first
 WARC-Refers-To-Date: 2026-01-02T02:04:05.678901Z
 WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N
+WARC-Truncated: length
 Content-Type: application/http;msgtype=response
 WARC-Block-Digest: ` + digest.Of([]byte("HTTP/1.1 200 OK\r\nDate: today\r\n\r\n")).String() + `
 WARC-Warcinfo-ID: <info>

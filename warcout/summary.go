@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nlnwa/gowarc"
+	"github.com/nlnwa/gowarc/v3"
 )
 
 // Summary holds the counts of a file that a [Writer] wrote from the first byte to the last.

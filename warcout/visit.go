@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nlnwa/gowarc"
+	"github.com/nlnwa/gowarc/v3"
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -82,7 +82,6 @@ type Revisit struct {
 	Head      []byte        // exact response head; for NotModified it is stored like Visit.Head
 	Origin    digest.Origin // the response record that holds the payload; URI, Date and Payload are needed
 	Container string        // name of the package that holds the original; empty if it is not in one
-	Truncated string        // reason for WARC-Truncated, if both payloads were cut; empty if they are complete
 }
 
 // Written says where a visit was stored.

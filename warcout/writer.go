@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nlnwa/gowarc"
+	"github.com/nlnwa/gowarc/v3"
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/panics"
@@ -57,7 +57,8 @@ type Writer struct {
 	names    naming
 	create   func(path string) (storage, error) // tests replace it by a failing disk
 	encoders *encoders
-	spools   sync.Pool // of *spool
+	spools   sync.Pool                   // of *spool
+	more     func(series string) []Field // see [Writer.Describe]; may be nil
 
 	mu        sync.Mutex // guards the fields below, and the fields of every file
 	left      *sync.Cond // a visit left its file after Close was called
@@ -101,6 +102,10 @@ func Open(o Options, now time.Time) (*Writer, []Repair, error) {
 	w.spools.New = func() any { return newSpool(o.TempDir, code) }
 	return w, repairs, nil
 }
+
+// Describe adds to the warcinfo record of each new file what more returns for its series at that moment. Call it before
+// the first visit. more must not call methods of the Writer.
+func (w *Writer) Describe(more func(series string) []Field) { w.more = more }
 
 func (o Options) check() (Options, naming, error) {
 	if o.Prefix == "" {

@@ -58,12 +58,25 @@ func (l *AuditLog) Add(e api.AuditEntry) error {
 	if err := l.rotate(e.Time); err != nil {
 		return fmt.Errorf("rotate the audit log: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(l.dir, auditName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o640)
-	if err != nil {
-		return fmt.Errorf("append to the audit log: %w", err)
+	return l.append(append(line, '\n'), os.O_CREATE)
+}
+
+// Check returns why nothing can be appended; nil if it can.
+func (l *AuditLog) Check() error {
+	if err := l.append(nil, 0); l.dir != "" && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	_, err = f.Write(append(line, '\n'))
-	if err = errors.Join(err, f.Close()); err != nil {
+	return nil
+}
+
+// append writes text at the end of the file.
+func (l *AuditLog) append(text []byte, flags int) error {
+	f, err := os.OpenFile(filepath.Join(l.dir, auditName), os.O_APPEND|os.O_WRONLY|flags, 0o640)
+	if err == nil {
+		_, err = f.Write(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("append to the audit log: %w", err)
 	}
 	return nil

@@ -37,6 +37,9 @@ type Options struct {
 	Names  []string // host names of this machine that the Host header may have
 	TLS    bool     // browsers send the cookie only over TLS
 
+	// Crawl, when set, returns the name of the crawl, for the page to sign in.
+	Crawl func() string
+
 	// Frames, when set, returns the origin whose pages a page of the dashboard may have in a frame, or "".
 	Frames func(*http.Request) string
 }
@@ -112,7 +115,7 @@ func (o Options) serveSignIn(to http.ResponseWriter, from *http.Request) bool {
 	case o.SignIns == nil:
 		return false
 	case get && from.URL.Path == signInPath:
-		show(to, http.StatusOK, pageText, view{To: inside(from.FormValue("to"))})
+		show(to, http.StatusOK, pageText, view{To: inside(from.FormValue("to")), Crawl: o.crawl()})
 	case post && form && !isOwn(from):
 		deny(to, http.StatusForbidden, notOwn)
 	case post && from.URL.Path == signInPath:

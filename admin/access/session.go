@@ -15,17 +15,20 @@ const (
 	maxUserSession = 20 // of one user; a further one ends the oldest
 )
 
-// sessions are the browsers in which users have signed in. They end with the process. It is safe for concurrent use.
+// sessions are the browsers in which users have signed in. A file keeps them when the process ends; see
+// [SignIns.Keep]. It is safe for concurrent use.
 type sessions struct {
-	mu  sync.Mutex // guards all
-	all map[[sha256.Size]byte]*session
+	mu    sync.Mutex // guards the fields below
+	all   map[[sha256.Size]byte]*session
+	keeps *sessionFile // nil = they end with the process
 }
 
 // session is one browser. The secret in its cookie is not stored.
 type session struct {
 	user        string
-	hash        string // of the password at the beginning; another one ends the session
+	password    string // digest of its hash at the beginning; another password ends the session
 	began, used time.Time
+	kept        time.Time // used, as the file has it
 }
 
 func (s *session) ended(now time.Time) bool {
@@ -44,7 +47,8 @@ func (s *sessions) begin(u User, now time.Time) string {
 	s.makeRoom(maxUserSession, func(open *session) bool { return open.user == u.Name })
 	s.makeRoom(maxSessions, func(*session) bool { return true })
 	secret := rand.Text()
-	s.all[sha256.Sum256([]byte(secret))] = &session{user: u.Name, hash: u.Hash, began: now, used: now}
+	s.all[sha256.Sum256([]byte(secret))] = &session{user: u.Name, password: markOf(u), began: now, used: now}
+	s.keep()
 	return secret
 }
 
@@ -75,11 +79,13 @@ func (s *sessions) find(secret string, users []User, now time.Time) (User, bool)
 		return User{}, false
 	}
 	at := userAt(users, is.user)
-	if at < 0 || users[at].Hash != is.hash || is.ended(now) {
+	if at < 0 || markOf(users[at]) != is.password || is.ended(now) {
 		delete(s.all, key)
 		return User{}, false
 	}
-	is.used = now
+	if is.used = now; now.Sub(is.kept) >= keepEvery {
+		s.keep()
+	}
 	return users[at], true
 }
 
@@ -88,4 +94,5 @@ func (s *sessions) end(secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, sha256.Sum256([]byte(secret)))
+	s.keep()
 }

@@ -7,7 +7,7 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
-	"html/template"
+	"html"
 	"math"
 	"net/http"
 	"net/url"
@@ -68,25 +68,39 @@ type SignIn struct {
 //go:embed signin.html
 var pageText string
 
-// view holds the texts of the page.
-type view struct{ Problem, Name, To string }
+// view holds the texts of the pages that ask for a password.
+type view struct {
+	Name, Problem string
+	To            string // where a sign-in leads
+	Crawl         string // name of the crawl
+	Done          string // what was done; hides the form
+}
 
-// show answers with a page that asks for a password.
-func show(to http.ResponseWriter, status int, text string, v any) {
-	page, err := template.New("page").Parse(text)
-	if err != nil {
-		deny(to, http.StatusInternalServerError, err.Error()) // cannot happen: a test parses it
-		return
+// show answers with a page that asks for a password. It escapes the texts. Package html/template would do the same, but
+// the linker keeps every method of every type for it.
+func show(to http.ResponseWriter, status int, page string, v view) {
+	focus := map[bool]string{true: " autofocus"}
+	notice := func(class, role, text string) string {
+		if text == "" {
+			return ""
+		}
+		return `<p class="notice ` + class + `" role="` + role + `">` + html.EscapeString(text) + `</p>`
 	}
 	to.Header().Set("Content-Type", "text/html; charset=utf-8")
 	to.WriteHeader(status)
-	_ = page.Execute(to, v)
+	_, _ = strings.NewReplacer(
+		"{{name}}", html.EscapeString(v.Name), "{{to}}", html.EscapeString(v.To),
+		"{{crawl}}", html.EscapeString(v.Crawl),
+		"{{problem}}", notice("bad", "alert", v.Problem), "{{done}}", notice("good", "status", v.Done),
+		"{{focus on name}}", focus[v.Name == ""], "{{focus on password}}", focus[v.Name != ""],
+		"{{hidden if done}}", map[bool]string{true: " hidden"}[v.Done != ""],
+	).WriteString(to, page)
 }
 
 // signInForm answers the form.
 func (o Options) signInForm(to http.ResponseWriter, from *http.Request) {
 	from.Body = http.MaxBytesReader(to, from.Body, maxForm)
-	v := view{Name: strings.TrimSpace(from.PostFormValue("name")), To: inside(from.PostFormValue("to"))}
+	v := view{Name: strings.TrimSpace(from.PostFormValue("name")), To: inside(from.PostFormValue("to")), Crawl: o.crawl()}
 	password := from.PostFormValue("password")
 	if password == "" || len(password) > maxPassword || len(v.Name) > maxName {
 		v.Problem = "Write your name and your password, or a token as password and no name."
@@ -234,6 +248,14 @@ func (o Options) setCookie(
 	})
 }
 
+// crawl returns the name of the crawl.
+func (o Options) crawl() string {
+	if o.Crawl == nil {
+		return "this crawl"
+	}
+	return o.Crawl()
+}
+
 // users returns the users in force.
 func (o Options) users() []User {
 	if o.Users == nil {
@@ -263,12 +285,6 @@ const passwordPath = "/password"
 //go:embed password.html
 var passwordText string
 
-// passwordView holds the texts of the page for a password.
-type passwordView struct {
-	Name, Problem string
-	Changed       bool
-}
-
 // ownPassword serves the page for a password to a user with a session. Others are led to the page to sign in.
 func (o Options) ownPassword(to http.ResponseWriter, from *http.Request) {
 	u, ok := o.sessionOf(from)
@@ -278,7 +294,11 @@ func (o Options) ownPassword(to http.ResponseWriter, from *http.Request) {
 	case from.Method == http.MethodPost:
 		o.changePassword(to, from, u)
 	default:
-		show(to, http.StatusOK, passwordText, passwordView{Name: u.Name, Changed: from.URL.Query().Has("changed")})
+		v := view{Name: u.Name}
+		if from.URL.Query().Has("changed") {
+			v.Done = "The password was changed. Other browsers have to sign in again."
+		}
+		show(to, http.StatusOK, passwordText, v)
 	}
 }
 
@@ -286,7 +306,7 @@ func (o Options) ownPassword(to http.ResponseWriter, from *http.Request) {
 func (o Options) changePassword(to http.ResponseWriter, from *http.Request, u User) {
 	from.Body = http.MaxBytesReader(to, from.Body, maxForm)
 	now, wanted := from.PostFormValue("now"), from.PostFormValue("new")
-	refuse := func(status int, why string) { show(to, status, passwordText, passwordView{Name: u.Name, Problem: why}) }
+	refuse := func(status int, why string) { show(to, status, passwordText, view{Name: u.Name, Problem: why}) }
 	switch err := CheckPassword(wanted); {
 	case now == "" || len(now) > maxPassword:
 		refuse(http.StatusBadRequest, "Write your current password, and the new one twice.")

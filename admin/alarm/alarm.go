@@ -25,11 +25,13 @@ const (
 	Seed       = "seed"       // a seed lets nobody in: a wall, a challenge, a refusal, or it is gone
 	Sealed     = "sealed"     // nobody takes the finished archive files
 	Lost       = "lost"       // finished archive files are gone
+	Fixity     = "fixity"     // finished archive files are not what they were when they were sealed
 	Proxy      = "proxy"      // a proxy does not work
 	Folders    = "folders"    // finished archive files cannot be moved to further folders
 	Login      = "login"      // the login to a host fails
 	Upload     = "upload"     // finished archive files cannot be uploaded
 	Database   = "database"   // the database of the cluster has no synchronous replica
+	Audit      = "audit"      // the audit log cannot be written
 	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
@@ -48,6 +50,7 @@ var everyKind = []traits{
 	{Disk, time.Minute, 10 * time.Minute, false},
 	{Backlog, 30 * time.Minute, time.Hour, false},
 	{Config, time.Minute, 0, false},
+	{Audit, 0, time.Minute, false},
 	{Host, time.Hour, 10 * time.Minute, true},
 	{Silence, 0, time.Hour, true},
 	{FrontPage, 0, time.Hour, false},
@@ -57,6 +60,7 @@ var everyKind = []traits{
 	{Rules, 0, time.Hour, true},
 	{Sealed, 15 * time.Minute, time.Minute, false},
 	{Lost, 0, time.Minute, false},
+	{Fixity, 0, time.Minute, false},
 	{Proxy, time.Minute, time.Minute, false},
 	{Folders, time.Minute, time.Minute, false},
 	{Login, 0, time.Minute, true},

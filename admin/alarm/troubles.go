@@ -35,6 +35,11 @@ func ArchiveTroubles(a api.Archive) (list []Trouble) {
 				"or declare them lost with arcrawl dedup lost FILE",
 			human.Count(lost.Absent, "finished WARC file"), lost.Example))
 	}
+	if f := a.Fixity; f.Failed > 0 {
+		list = append(list, trouble(Fixity, "",
+			"%s not as sealed: %s; replace it by a sound copy, or declare it lost with arcrawl dedup lost FILE, and its "+
+				"payloads are archived again", human.Count(f.Failed, "finished WARC file"), cut(f.Example)))
+	}
 	if o := a.Offload; o.Since != nil {
 		list = append(list, trouble(Folders, "",
 			"finished WARC files cannot be moved to storage.folders since %s; they stay, and the crawl pauses when the disk "+

@@ -142,10 +142,22 @@ type Archive struct {
 
 	Handover Handover `json:"handover" join:"parts"`
 	Lost     Lost     `json:"lost" join:"parts"`
+	Fixity   Fixity   `json:"fixity" join:"parts"`
 	Offload  Offload  `json:"offload" join:"parts"`
 
 	// Of the cluster: why its loss would lose visits; "" if it would not.
 	Database string `json:"database,omitempty" join:"some"`
+}
+
+// Fixity says when finished archive files were compared with their manifest (fixity.daily).
+type Fixity struct {
+	Files int `json:"files" join:"node sum"` // that are compared in turn; 0 = none are
+	// The latest check, and of the file whose last check is oldest. A file counts as checked when it is listed.
+	Last    *time.Time `json:"last,omitempty" join:"node max"`
+	Oldest  *time.Time `json:"oldest,omitempty" join:"node min"`
+	Failed  int        `json:"failed" join:"node sum"`              // files that differed at their last check
+	Example string     `json:"example,omitempty" join:"node named"` // one of these, and how it differs
+	Error   string     `json:"error,omitempty" join:"node named"`   // why no file could be checked
 }
 
 // Offload says where finished archive files go from their first folder (storage.folders).
@@ -272,6 +284,8 @@ type Alarm struct {
 	Text  string    `json:"text"` // the problem and what to do
 	Since time.Time `json:"since"`
 
+	Setting string `json:"setting,omitempty"` // key of the host file that helps most often; of seeds without a page
+
 	Acknowledged *Acknowledgement `json:"acknowledged,omitempty"` // null if nobody has acknowledged it
 }
 
@@ -310,7 +324,8 @@ type Series struct {
 // URI is the stored history of a URI.
 type URI struct {
 	URI         string     `json:"uri"`
-	Hops        string     `json:"hops"` // hop path from the seed, one letter for each hop
+	Title       string     `json:"title,omitempty"` // of the last capture that differed
+	Hops        string     `json:"hops"`            // hop path from the seed, one letter for each hop
 	Via         string     `json:"via,omitempty"`
 	Seed        string     `json:"seed"`
 	FirstSeen   *time.Time `json:"first_seen,omitempty"`

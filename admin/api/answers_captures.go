@@ -64,6 +64,7 @@ type New struct {
 	More     int       `json:"more" join:"captures"`     // captures that match too
 
 	Silent []Alarm       `json:"silent" join:"silent"`           // hosts and seeds with nothing new for unusually long
+	Seeds  []Alarm       `json:"seeds" join:"silent"`            // seeds whose last visit brought no page, at most 20
 	Down   []Unreachable `json:"unreachable" join:"unreachable"` // at most 20
 	// Hosts that cannot meet their capture targets, at most 20.
 	Short []HostPace `json:"below_target" join:"short"`

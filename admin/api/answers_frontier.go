@@ -111,6 +111,7 @@ type WhyNot struct {
 	URI   string `json:"uri"`
 	Known bool   `json:"known"`            // the URI is in the frontier
 	Out   string `json:"reason,omitempty"` // why it is kept out or not visited; empty if it is visited
+	Rule  string `json:"rule,omitempty"`   // the rule that keeps it out, as in Rules
 	Rules []Rule `json:"rules"`
 }
 
@@ -161,11 +162,14 @@ type Queue struct {
 // Waiting is a URI in a queue.
 type Waiting struct {
 	URI        string    `json:"uri"`
+	Title      string    `json:"title,omitempty"` // of the last capture that differed
 	Due        time.Time `json:"due"`
 	Wait       Seconds   `json:"wait_seconds"`
 	Visits     int       `json:"visits"`
 	Versions   int       `json:"versions"`
 	LastStatus int       `json:"last_status"`
+	// Out says why it was not visited when it was due last, such as "robots.txt forbids it"; empty if it was visited.
+	Out string `json:"kept_out,omitempty"`
 }
 
 // DedupReport summarizes deduplication, from the current crawl log.
@@ -255,6 +259,7 @@ type EndlessPath struct {
 type DayReport struct {
 	All   DayRow   `json:"all" join:"days"`
 	Days  []DayRow `json:"days" join:"days"`  // all hosts together, oldest first
+	Weeks []DayRow `json:"weeks" join:"days"` // the days by weeks, each with the date of its Monday
 	Hosts []DayRow `json:"hosts" join:"days"` // all days together, at most 1,000; most missed versions first
 	Rows  []DayRow `json:"rows" join:"days"`  // each host and day, at most 10,000
 	More  bool     `json:"more" join:"days"`  // there are more
@@ -269,10 +274,13 @@ type DayRow struct {
 	Requests int     `json:"requests"`
 	Seen     int     `json:"versions_seen"`
 	Versions float64 `json:"versions_estimated"`   // estimated number of all versions; at least Seen
-	Share    float64 `json:"share"`                // captured share of them; 1 if there were none
-	Low      float64 `json:"share_low,omitempty"`  // the share is between Low and High on four hosts of five; 0 = unknown
+	Share    float64 `json:"share"`                // captured share of them; 0 if there were none or it is unknown
+	Low      float64 `json:"share_low,omitempty"`  // the share is between Low and High on nine hosts of ten; 0 = unknown
 	High     float64 `json:"share_high,omitempty"` // see Low
 	Each     float64 `json:"requests_per_version"`
+	// Versions of URIs that changed at every visit so far. If most are, nothing bounds the share.
+	Blind   int    `json:"versions_blind,omitempty"`
+	Unknown string `json:"share_unknown,omitempty"` // why the share is not known
 	// How many versions fewer than estimated were missed, at Share High.
 	Fewer float64 `json:"missed_fewer,omitempty"`
 	More  float64 `json:"missed_more,omitempty"` // how many more, at Share Low
@@ -398,6 +406,32 @@ type Users struct {
 	Users  []UserName  `json:"users"`  // people
 	Tokens []TokenName `json:"tokens"` // of programs
 }
+
+// The verbs of a [UserOrder].
+const (
+	AddUser     = "add"
+	SetRole     = "role"
+	NewPassword = "password"
+	RemoveUser  = "remove"
+)
+
+// UserOrder changes a user or a token.
+type UserOrder struct {
+	Verb  string `json:"verb"` // add, role, password or remove; of tokens only add and remove
+	Name  string `json:"name"`
+	Role  string `json:"role,omitempty"`  // read, curate or operate; for add and role
+	Token bool   `json:"token,omitempty"` // a token of a program; false: a user
+	// NoPassword adds a user whom only a proxy names.
+	NoPassword bool `json:"no_password,omitempty"`
+}
+
+// UserChanged is the result of a [UserOrder].
+type UserChanged struct {
+	Secret string `json:"secret,omitempty"` // the new password or token
+}
+
+// Recorded returns what the audit log has of the answer: nothing, because it may have a secret.
+func (UserChanged) Recorded() any { return nil }
 
 // UserName is a user without the password.
 type UserName struct {

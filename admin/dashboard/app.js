@@ -1,7 +1,7 @@
 // Shows the page that the address names, and updates it from time to time.
-import { h, ask, optional, notice, leftOut, loadNames, moment, span } from './page.js';
+import { h, ask, optional, notice, leftOut, loadNames, knowRole, may, failed, moment, span, sitesOf } from './page.js';
 import { remember } from './keep.js';
-import { added } from './register.js';
+import { added, entryOf } from './register.js';
 import { overview, headline } from './overview.js';
 import { hostList, hostPage } from './hosts.js';
 import { uriPage } from './uri.js';
@@ -10,14 +10,14 @@ import { configPage } from './config.js';
 
 const pages = { '': overview, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, users: usersPage, config: configPage, ...added.pages };
 const fresh = { '': 5_000, operations: 5_000, hosts: 15_000, host: 15_000, uri: 15_000, ...added.fresh }; // ms; other pages, and those that read for long, are not updated
-const under = { '': 'operations', host: 'hosts', users: 'config', ...added.under }; // entries of the navigation
+added.under = { '': 'operations', host: 'hosts', ...added.under }; // entries of the navigation
 
 const view = document.getElementById('view');
 let shown = '',
   instance = '', // name of the crawl
   timer = 0,
   turn = 0;
-const named = loadNames();
+const named = Promise.all([loadNames(), me()]);
 
 // show builds the page of the address and replaces the content. A page that was requested earlier does not replace a later one.
 async function show(mode) {
@@ -45,12 +45,12 @@ async function show(mode) {
   }
   if (mine !== turn) return;
   shown = address;
-  for (const a of document.querySelectorAll('nav a')) {
-    if (a.dataset.page === (under[name] ?? name)) a.setAttribute('aria-current', 'page');
+  for (const a of document.querySelectorAll('header nav a')) {
+    if (a.dataset.page === entryOf(name)) a.setAttribute('aria-current', 'page');
     else a.removeAttribute('aria-current');
   }
   const restore = changed ? null : remember(view);
-  view.replaceChildren(...leftOut(), ...content.flat(Infinity).filter(Boolean));
+  view.replaceChildren(...tabs(path, new URLSearchParams(query)), ...leftOut(), ...content.flat(Infinity).filter(Boolean));
   restore?.();
   entitle();
   if (changed && mode !== 'first') {
@@ -59,6 +59,15 @@ async function show(mode) {
   }
   view.dataset.ready = address || 'new';
   if (fresh[name] && !/[?&]seconds=/.test(address)) timer = setTimeout(later, fresh[name]);
+}
+
+// tabs returns links to the pages that share an entry of the navigation, for the same sites.
+function tabs(page, query) {
+  const entry = entryOf(page);
+  const titles = Object.entries(added.tabs[entry] || {}).sort(([a], [b]) => (b === entry) - (a === entry));
+  const of = Object.entries(sitesOf(query)).length ? '?' + new URLSearchParams(sitesOf(query)) : '';
+  if (titles.length < 2 || !titles.some(([name]) => name === page)) return [];
+  return [h('nav', { class: 'tabs', 'aria-label': 'Further pages' }, titles.map(([name, title]) => h('a', { href: `#/${name}${of}`, 'aria-current': name === page ? 'page' : null }, title)))];
 }
 
 // entitle writes the title of the window: the page, the crawl and the program.
@@ -117,7 +126,7 @@ addEventListener('status', (event) => {
   const open = s.alarms.filter((a) => !a.acknowledged).length;
   const kind = { crawling: open ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.condition.state];
   const text = s.condition.state + (open ? `, ${open} ${open === 1 ? 'alarm' : 'alarms'}` : '');
-  if (place.textContent !== text) place.replaceChildren(h('span', { class: 'pill ' + kind }, text));
+  if (place.textContent !== text) place.replaceChildren(h('a', { class: 'pill ' + kind, href: open ? '#/operations?to=alarms' : '#/operations' }, text));
   const heading = document.getElementById('headline');
   if (heading && heading.textContent !== headline(s)) {
     heading.textContent = headline(s);
@@ -128,14 +137,26 @@ addEventListener('status', (event) => {
 // me says at the top of every page who is signed in, with a button to sign out.
 async function me() {
   const is = await optional('me').catch(() => null);
-  if (!is || is.way === 'socket') return;
+  if (!is) return;
+  knowRole(is.role);
+  for (const a of document.querySelectorAll('header nav a[data-needs]')) a.hidden = !may(a.dataset.needs);
+  if (is.way === 'socket') return;
   const name = `${is.name} (${is.role})`;
-  const who = is.way === 'session' ? h('a', { href: '/password', title: 'Change your password' }, name) : h('span', {}, name);
-  const out = h('form', { method: 'post', action: '/logout' }, h('button', { class: 'small' }, 'Sign out'));
+  const who = is.way === 'session' ? h('a', { href: '/password', title: 'Change your password' }, name) : h('span', { title: name }, name);
+  const out = h('form', { method: 'post', action: '/logout' }, h('button', { class: 'small', title: 'Signed in as ' + name }, 'Sign out'));
   document.getElementById('me').replaceChildren(who, ...(is.way === 'proxy' ? [] : [out]));
 }
 
-addEventListener('hashchange', () => show());
+// On a phone a button opens the menu.
+const menu = document.getElementById('menu');
+const openMenu = (yes) => menu.setAttribute('aria-expanded', String(yes));
+menu.addEventListener('click', () => openMenu(menu.getAttribute('aria-expanded') !== 'true'));
+addEventListener('keydown', (event) => event.key === 'Escape' && openMenu(false));
+
+addEventListener('hashchange', () => {
+  openMenu(false);
+  failed();
+  show();
+});
 show('first');
-me();
 state();

@@ -9,7 +9,7 @@ const color = (name) => getComputedStyle(document.documentElement).getPropertyVa
 export function chart(step, title, times, lines, write = count, stacked = false) {
   const box = h('div', {});
   const known = lines.map(([, values]) => values.map((v) => (v < 0 ? null : v)));
-  const frame = h('section', { class: 'chart panel' }, h('h3', {}, title), box, numbers(title, times, lines, write));
+  const frame = h('section', { class: 'chart' }, h('h3', {}, title), box, numbers(title, times, lines, write));
   const drawn = stacked ? stack(known) : known;
   const least = (from, to) => [from, Math.max(to, from + 10 * step)];
   requestAnimationFrame(() => {

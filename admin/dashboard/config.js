@@ -17,28 +17,18 @@ export async function configPage(again) {
       faults,
     );
   return [
-    h('h1', {}, 'Configuration'),
-    h('div', { class: 'row' }, await partsOf('config'), h('a', { class: 'button', href: '#/users' }, 'Users')),
+    h('div', { class: 'title' }, h('h1', {}, 'Configuration'), h('div', { class: 'row' }, await partsOf('config'), button('Reload', () => ask('reload', {}), again, null, 'operate'))),
     c.faults.length
       ? notice(
           'bad',
           `The last reload, ${when(c.last_reload)}, failed. The configuration of ${moment(c.loaded)} stays in force.`,
         )
-      : notice('good', `In force since ${when(c.loaded)}.`),
-    h(
-      'div',
-      { class: 'row' },
-      button('Reload', () => ask('reload', {}), again),
-    ),
+      : h('p', { class: 'lead health good' }, `In force since ${when(c.loaded)}.`),
     pairs([
       ['file', h('code', {}, c.path)],
       ['digest', h('code', {}, c.digest)],
     ]),
-    h('h2', {}, 'Faults'),
-    c.faults.length ? list('Faults of the last reload', c.faults) : h('p', { class: 'panel' }, 'None.'),
-    h('h2', {}, 'Warnings'),
-    c.warnings.length
-      ? list('Warnings of the configuration in force', c.warnings)
-      : h('p', { class: 'panel' }, 'None.'),
+    c.faults.length ? [h('h2', {}, 'Faults'), list('Faults of the last reload', c.faults)] : null,
+    c.warnings.length ? [h('h2', {}, 'Warnings'), list('Warnings of the configuration in force', c.warnings)] : h('p', {}, 'It has no faults, and nothing to warn of.'),
   ];
 }

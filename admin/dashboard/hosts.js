@@ -1,5 +1,5 @@
-// The list of hosts, and the page of one host.
-import { h, svg, inWords, hostLabel, ask, optional, count, plural, span, moment, when, uriLink, table, pairs, notice, button, percent, sitesOf, siteFields, goTo } from './page.js';
+// The list of sites, and the page of one site.
+import { h, svg, inWords, hostLabel, stateWords, ask, optional, count, last, near, plural, span, moment, when, uriLink, table, pairs, notice, button, sitesOf, siteFields, goTo } from './page.js';
 import { hosts as hostTable } from './overview.js';
 import { partsOf } from './register.js';
 
@@ -17,8 +17,7 @@ export async function hostList(again, query) {
   const options = (list, chosen) =>
     list.map(([value, name]) => h('option', { value, selected: value === chosen }, name));
   return [
-    h('h1', {}, 'Hosts'),
-    h('p', {}, (await partsOf('hosts', of)).map((links, i) => [i ? ' · ' : '', links])),
+    h('div', { class: 'title' }, h('h1', {}, 'Sites'), h('div', { class: 'row' }, await partsOf('hosts', of))),
     h(
       'form',
       {
@@ -42,11 +41,7 @@ export async function hostList(again, query) {
               ['', 'all'],
               ['overdue', 'overdue'],
               ['down', 'unreachable'],
-              ['ready', 'ready'],
-              ['busy', 'busy'],
-              ['snoozed', 'snoozed'],
-              ['idle', 'idle'],
-              ['paused', 'paused'],
+              ...Object.entries(stateWords),
             ],
             state,
           ),
@@ -75,7 +70,7 @@ export async function hostList(again, query) {
     hostTable(
       `${offset + 1} to ${offset + answer.hosts.length} of ${count(answer.total)}`,
       answer.hosts,
-      'No host matches.',
+      'No site matches.',
       answer.total > answer.hosts.length,
     ),
     h(
@@ -93,44 +88,32 @@ export async function hostList(again, query) {
 
 export async function hostPage(again, query, name) {
   const path = 'hosts/' + encodeURIComponent(name);
-  const [host, queue, trust, found, days, site] = await Promise.all([
+  const [host, queue, trust, found, days, site, troubles] = await Promise.all([
     ask(path),
     optional(path + '/queue?' + queueQuery(query)),
     partsOf('trust', name),
     optional('traps?host=' + encodeURIComponent(name)),
-    partsOf('days', name),
+    partsOf('days', name).then((parts) => parts[0]),
     optional(path + '/site'),
+    partsOf('troubles', name),
   ]);
   return [
-    h('h1', { dir: 'auto' }, host.about.title || hostLabel(name)),
+    h(
+      'div',
+      { class: 'title' },
+      h('h1', { dir: 'auto' }, host.about.title || hostLabel(name)),
+      h('div', { class: 'row' }, await partsOf('host', name), orders(name, host, again)),
+    ),
     about(host.about, name, await partsOf('captures', name)),
-    state(host),
-    h('div', { class: 'row' }, orders(name, host, again), await partsOf('host', name)),
-    pairs([
-      ['state', host.state + (host.removed ? '; its file was removed' : '')],
-      [
-        'URIs',
-        `${count(host.uris)}: ${count(host.queued)} queued, ${count(host.forbidden)} forbidden by robots.txt, ${count(host.held)} held`,
-      ],
-      ['visits in progress', `${count(host.in_progress)} of at most ${count(host.slots)}`],
-      ['overdue', span(host.overdue_seconds)],
-      ['next visit', when(host.ready)],
-      ['rests until', when(host.rest_until)],
-      ['unreachable', host.failures ? `at the last ${plural(host.failures, 'visit')}` : 'no'],
-      host.last_error ? ['last error', host.last_error] : null,
-    ]),
-    ...(site ? seeds(site) : []),
-    days,
-    site ? hours(site.hours) : null,
+    h('div', { class: 'pictured' }, h('div', {}, health(host, troubles.flat(2).filter(Boolean).length), troubles, host.about.note ? h('p', { class: 'note', dir: 'auto' }, host.about.note) : null, versions(days, site)), await partsOf('picture', site?.picture)),
+    site ? seeds(site) : null,
     h('h2', {}, 'Queue'),
     queue ? inQueue(name, queue, query) : notice('', 'This daemon does not list queues.'),
-    ...(site?.settings.length ? [h('h2', {}, 'Settings from files'), settings(site)] : []),
+    numbers(host),
+    days?.tables,
     trust,
-    h('h2', {}, 'Traps'),
-    found && found.traps.length
-      ? found.traps.map((t) => trap(t, again))
-      : h('p', { class: 'panel' }, 'No traps found.'),
-    ...(found?.budgets?.length ? [h('h2', {}, 'Paths that may be endless'), found.budgets.map((b) => budget(b, again))] : []),
+    site?.settings.length ? h('details', {}, h('summary', {}, `Settings from files (${count(site.settings.length)})`), settings(site)) : null,
+    traps(found, again),
   ];
 }
 
@@ -138,39 +121,85 @@ export async function hostPage(again, query, name) {
 function about(site, name, links) {
   const names = (kind, list) =>
     (list || []).map((n) => h('a', { class: 'tag', href: '#/?' + new URLSearchParams({ [kind]: n }) }, n));
-  return [
-    h(
-      'p',
-      { class: 'row' },
-      site.title ? h('span', {}, hostLabel(name)) : null,
-      names('label', site.labels),
-      names('collection', site.collections),
-      site.owners?.length ? ['looked after by ', names('owner', site.owners)] : null,
-      links,
-    ),
-    site.note ? h('p', { class: 'notice', dir: 'auto' }, site.note) : null,
-  ];
+  return h(
+    'p',
+    { class: 'row tags' },
+    site.title ? h('span', {}, hostLabel(name)) : null,
+    names('label', site.labels),
+    names('collection', site.collections),
+    site.owners?.length ? ['looked after by ', names('owner', site.owners)] : null,
+    links,
+  );
 }
+
+// health says in one sentence how a site is. troubles is the number of its seeds that bring no page.
+function health(host, troubles) {
+  const say = (kind, text, more) => h('p', { class: 'lead health ' + kind }, h('strong', {}, text[0]), ' ', text[1], more ? h('span', { class: 'more' }, ' ' + more) : null);
+  const pages = plural(host.uris, 'URI') + ' known';
+  if (host.removed) return say('warn', ['Removed.', 'Its host file is gone, so nothing is visited.']);
+  if (host.paused) return say('warn', ['Paused', `by an operator since ${when(host.paused)}. Its URIs keep their places.`]);
+  if (host.failures)
+    return say('bad', [`Unreachable at the ${last(host.failures, 'visit')}.`, `It rests until ${when(host.rest_until)}. Its URIs keep their places and intervals.`], host.last_error && `Reason: ${host.last_error}`);
+  if (host.uris && !host.queued) return say('bad', ['Nothing is visited.', `Of ${pages}, ${count(host.forbidden)} are forbidden by robots.txt and ${count(host.held)} held.`]);
+  if (troubles) return say('bad', [troubles === 1 ? 'A seed brings no page.' : `${count(troubles)} seeds bring no page.`, `${pages}.`]);
+  if (host.overdue_seconds > 3600)
+    return say('warn', [`${span(host.overdue_seconds)} late.`, `${pages}; more is due than its pace allows. The command arcrawl overdue shows what the site would need.`]);
+  if (host.overdue_seconds > 60) return say('good', ['Nearly on time.', `${pages}; what has waited longest is ${span(host.overdue_seconds)} late.`]);
+  return say('good', ['On time.', [pages, host.in_progress ? '; visited right now.' : host.ready ? ['; the next visit is ', near(host.ready, 'late'), '.'] : '.']]);
+}
+
+// versions shows when versions came: by day, and by hour of the week.
+const versions = (days, site) => {
+  const drawings = [days?.calendar, site ? hours(site.hours) : null].filter(Boolean);
+  return [days?.promises, drawings.length ? [h('h2', {}, 'Versions by day'), h('div', { class: 'heats' }, drawings)] : null];
+};
+
+// numbers shows politeness and numbers, for those who look after the machine.
+const numbers = (host) => [
+    h('h2', {}, 'Politeness and numbers'),
+    pairs([
+      ['state', stateWords[host.state]],
+      ['URIs', `${count(host.uris)}: ${count(host.queued)} queued, ${count(host.forbidden)} forbidden by robots.txt, ${count(host.held)} held`],
+      ['visits in progress', `${count(host.in_progress)} of at most ${count(host.slots)}`],
+      ['overdue', span(host.overdue_seconds)],
+      ['next visit', when(host.ready)],
+      host.rest_until ? ['rests until', when(host.rest_until)] : null,
+    ]),
+  ];
+
+// traps shows the traps and the paths that may be endless.
+const traps = (found, again) => [
+  found?.traps.length ? [h('h2', {}, 'Traps'), found.traps.map((t) => trap(t, again))] : h('p', { class: 'more' }, 'No traps found.'),
+  ...(found?.budgets?.length ? [h('h2', {}, 'Paths that may be endless'), found.budgets.map((b) => budget(b, again))] : []),
+];
+
+// due shows when a URI is due, and what kept it from being visited the last time.
+const due = (r) => (r.kept_out ? ['not visited: ', r.kept_out, h('div', { class: 'more' }, 'asked again ', near(r.due))] : near(r.due, 'late'));
 
 const groupsOf = (a) => [...(a.labels || []), ...(a.collections || []), ...(a.owners || [])].join(', ');
 
 // seeds shows the front page, sections, feeds and sitemaps with their next visits.
-const seeds = (site) => [
-  h('h2', {}, 'Front page, sections and feeds'),
-  table(
-    'Seeds and sources of the configuration',
-    [
-      ['URI', (r) => [r.about.title ? h('span', { dir: 'auto' }, r.about.title + ' ') : '', uriLink(r.uri), [groupsOf(r.about), r.about.note].filter(Boolean).map((text) => h('div', { class: 'more', dir: 'auto' }, text))], 'wide'],
-      ['kind', (r) => r.kind, 'left'],
-      ['next visit', (r) => when(r.due)],
-      ['last change', (r) => moment(r.last_change)],
-      ['versions', (r) => count(r.versions)],
-      ['changes and visits', (r) => inWords(r.rate_per_day, r.wait_seconds) || '–', 'wide'],
-    ],
-    site.seeds,
-    'The configuration names no seed of this host.',
-  ),
-];
+function seeds(site) {
+  const words = (r) => [groupsOf(r.about), r.about.note].filter(Boolean).map((text) => h('div', { class: 'more', dir: 'auto' }, text));
+  const found = site.seeds.filter((r) => r.found).length;
+  const more = found ? `${plural(found, 'feed or sitemap', 'feeds or sitemaps')} found by itself` : 'no feed or sitemap found by itself';
+  return [
+    h('h2', {}, 'Sections and feeds'),
+    table(
+      `Front page, sections, feeds and sitemaps; ${more}${site.complete ? '' : ' so far'}`,
+      [
+        ['page', (r) => [uriLink(r.uri, r.about.title || r.title), words(r)], 'wide'],
+        ['kind', (r) => [r.kind, r.found ? h('div', { class: 'more' }, 'found') : ''], 'left'],
+        ['next visit', due],
+        ['last change', (r) => near(r.last_change)],
+        ['versions', (r) => count(r.versions)],
+        ['changes and visits', (r) => inWords(r.rate_per_day, r.wait_seconds) || '–', 'wide'],
+      ],
+      site.seeds,
+      'The configuration names no seed of this site.',
+    ),
+  ];
+}
 
 const settings = (site) =>
   table(
@@ -183,7 +212,7 @@ const settings = (site) =>
     site.settings,
   );
 
-const queueSize = 50;
+const queueSize = 20;
 
 // queueQuery returns the parameters of the part of a queue that the address of the page asks for.
 const queueQuery = (query) =>
@@ -233,12 +262,11 @@ function inQueue(name, queue, query) {
     table(
       queue.uris.length ? `${count(offset + 1)} to ${count(offset + queue.uris.length)}${found}` : 'Queue',
       [
-        ['URI', (r) => uriLink(r.uri), 'wide'],
-        ['due', (r) => when(r.due)],
+        ['page', (r) => uriLink(r.uri, r.title), 'wide'],
+        ['next visit', due],
         ['wait', (r) => span(r.wait_seconds)],
         ['visits', (r) => count(r.visits)],
         ['versions', (r) => count(r.versions)],
-        ['versions of visits', (r) => percent(r.versions, r.visits)],
         ['last status', (r) => r.last_status || '–'],
       ],
       queue.uris,
@@ -250,7 +278,7 @@ function inQueue(name, queue, query) {
       : h(
           'p',
           {},
-          'Not all URIs of the host were read yet. ',
+          'Not all URIs of the site were read yet. ',
           query.get('seconds') ? null : h('a', { href: at({ offset, seconds: 10 }) }, 'Read all'),
         ),
     h(
@@ -268,48 +296,33 @@ const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Frida
 function hours(known) {
   if (!known.captures) return null;
   const most = Math.max(...known.counts.flat());
-  const cells = [];
-  for (const [row, day] of [1, 2, 3, 4, 5, 6, 0].entries())
+  const cells = [0, 6, 12, 18].map((hour) => svg('text', { x: 34 + hour * 17, y: 11 }, `${hour}:00`));
+  for (const [row, day] of [1, 2, 3, 4, 5, 6, 0].entries()) {
+    cells.push(svg('text', { x: 0, y: 28 + row * 17 }, weekdays[day].slice(0, 3)));
     for (let hour = 0; hour < 24; hour++) {
       const n = known.counts[day][hour];
       const level = n ? 1 + Math.min(3, Math.floor((3 * n) / most)) : 0;
-      const cell = svg('rect', { x: hour * 17, y: row * 17, width: 14, height: 14, rx: 3, class: 'heat' + level });
+      const cell = svg('rect', { x: 34 + hour * 17, y: 17 + row * 17, width: 14, height: 14, rx: 3, class: 'heat' + level });
       cell.append(svg('title', {}, `${weekdays[day]}, ${hour}:00 to ${hour}:59 UTC: ${plural(n, 'version')}`));
       cells.push(cell);
     }
+  }
   const perHour = Array.from({ length: 24 }, (_, hour) => known.counts.reduce((sum, day) => sum + day[hour], 0));
   const busiest = perHour.indexOf(Math.max(...perHour));
-  const text =
-    `${plural(known.captures, 'version')} since ${moment(known.since)} by hour (UTC, left is 0:00) and day (from Monday). ` +
-    `Most came between ${busiest}:00 and ${busiest}:59.`;
-  return h('figure', { class: 'panel' }, svg('svg', { viewBox: '0 0 408 119', class: 'heat wide', role: 'img', 'aria-label': text }, ...cells), h('figcaption', { class: 'more' }, text));
-}
-
-function state(host) {
-  if (host.paused) return notice('', `Paused by an operator: ${when(host.paused)}.`);
-  if (host.failures)
-    return notice(
-      'bad',
-      `Unreachable at the last ${plural(host.failures, 'visit')}; rests until ${when(host.rest_until)}. Its URIs keep their places and intervals.`,
-      host.last_error ? h('span', { class: 'more' }, ` Reason: ${host.last_error}`) : null,
-    );
-  if (host.overdue_seconds > 3600)
-    return notice(
-      '',
-      `${span(host.overdue_seconds)} overdue. The command arcrawl overdue shows what the host would need.`,
-    );
-  return null;
+  const text = `${plural(known.captures, 'version')} since ${moment(known.since).slice(0, 10)} by hour of the week; most came between ${busiest}:00 and ${busiest}:59 UTC.`;
+  return h('figure', {}, svg('svg', { viewBox: '0 0 442 136', class: 'heat wide', role: 'img', 'aria-label': text }, ...cells), h('figcaption', { class: 'more' }, text));
 }
 
 function orders(name, host, again) {
   const order = (verb) => () => ask('frontier/hosts', { pattern: name, verb });
   return host.paused
-    ? button('Resume the host', order('resume'), again)
+    ? button('Resume the site', order('resume'), again, null, 'operate')
     : button(
-        'Pause the host',
+        'Pause the site',
         order('pause'),
         again,
-        'Pause this host? Its URIs keep their places. A pause survives a restart.',
+        'Pause this site? Its URIs keep their places. A pause survives a restart.',
+        'operate',
       );
 }
 
@@ -330,6 +343,7 @@ const budget = (b, again) => [
       () => ask('traps/release', { host: b.host, pattern: b.pattern }),
       again,
       'Are these pages real? Their URIs become due now, and the path never has a budget again.',
+      'curate',
     ),
   ),
 ];
@@ -355,6 +369,7 @@ function trap(t, again) {
             () => ask('traps/release', { host: t.host, pattern: t.pattern }),
             again,
             'Release this trap permanently? Its URIs become due now, and the pattern is never recognized as a trap again.',
+            'curate',
           ),
         ),
   ];

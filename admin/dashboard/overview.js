@@ -4,21 +4,26 @@ import {
   ask,
   count,
   plural,
+  last,
   bytes,
   span,
   percent,
   moment,
   when,
+  near,
   hostLabel,
   hostLink,
+  stateWords,
   uriLink,
   tile,
   table,
   notice,
   button,
   sitesOf,
-  siteFields,
+  siteForm,
   goTo,
+  lead,
+  confirmed,
 } from './page.js';
 import { chart } from './charts.js';
 
@@ -39,15 +44,16 @@ export async function overview(again, query) {
     ask('hosts?state=down&sort=failures&limit=10&' + of),
     some ? ask('status/sites?' + of) : null,
   ]);
+  if (query.get('to') === 'alarms') lead('alarm');
   return [
-    h('h1', { id: 'headline' }, headline(status, late.hosts)),
-    h('form', { class: 'row' }, siteFields(sites, (change) => goTo('operations', { ...sites, ...change })), some ? null : orders(status, again)),
+    h('div', { class: 'title' }, h('h1', { id: 'headline' }, headline(status, late.hosts)), h('div', { class: 'row' }, some ? null : orders(status, again))),
+    siteForm(sites, (change) => goTo('operations', { ...sites, ...change })),
     troubles({ ...status, alarms: (part || status).alarms }, again),
     some ? partTiles(part) : [tiles(status), nodes(((status.wings || {}).cluster || {}).nodes || []), h('h2', {}, 'Over time'), spans(period(status), again), charts(series)],
-    h('h2', {}, 'Overdue hosts'),
+    h('h2', {}, 'Overdue sites'),
     overdue(backlog),
-    h('h2', {}, 'Unreachable hosts'),
-    hosts('Hosts that rest because they were unreachable', down.hosts, 'All hosts were reachable at the last visit.'),
+    h('h2', {}, 'Unreachable sites'),
+    hosts('Sites that rest because they were unreachable', down.hosts, 'All sites were reachable at the last visit.'),
     h('h2', {}, 'Visits in progress'),
     visits((part || status.workers).visits),
   ];
@@ -61,7 +67,7 @@ const nodes = (list) =>
     ? [
         h('h2', {}, 'Nodes'),
         table(
-          'Nodes that crawl a part of the hosts',
+          'Nodes that crawl a part of the sites',
           [
             ['node', (n) => n.node, 'left'],
             ['shards', (n) => n.shards.join(', '), 'left'],
@@ -81,11 +87,11 @@ const partTiles = (p) =>
   h(
     'div',
     { class: 'tiles' },
-    tile('Hosts', count(p.hosts.known), p.hosts.down ? `${count(p.hosts.down)} unreachable` : 'all reachable', p.hosts.down ? 'warn' : ''),
+    tile('Sites', count(p.hosts.known), p.hosts.down ? `${count(p.hosts.down)} unreachable` : 'all reachable', p.hosts.down ? 'warn' : ''),
     tile('URIs', count(p.uris.known), count(p.uris.forbidden) + ' forbidden by robots.txt'),
     tile('Longest overdue', span(p.uris.overdue_seconds), plural(p.busy, 'visit') + ' in progress', p.uris.overdue_seconds > 3600 ? 'warn' : 'good'),
     tile('Requests today', count(p.today.requests), 'since 0:00 UTC'),
-    tile('Versions today', count(p.today.versions_seen), 'of about ' + count(Math.round(p.today.versions_estimated))),
+    tile('Changes today', count(p.today.versions_seen), p.today.share_unknown || 'of about ' + count(Math.round(p.today.versions_estimated))),
   );
 
 let lately = []; // the hosts that were overdue when the page was last built
@@ -131,33 +137,29 @@ function alarms(list, again) {
   );
   const known = list.filter((a) => a.acknowledged);
   return [
-    ...[...open].map(([kind, some]) =>
-      some.length <= 3 ? some.map((a) => alarm(a, again)) : fold('bad', `${count(some.length)} alarms of kind ${kind}`, some, again),
-    ),
-    known.length ? fold('', `${plural(known.length, 'alarm')} acknowledged`, known, again) : null,
+    ...[...open].map(([kind, some], group) => {
+      const shown = some.map((a, i) => alarm(a, again, !group && !i));
+      return some.length <= 3 ? shown : fold('bad', `${count(some.length)} alarms of kind ${kind}`, shown);
+    }),
+    known.length ? fold('', `${plural(known.length, 'alarm')} acknowledged`, known.map((a) => alarm(a, again))) : null,
   ];
 }
 
-const fold = (kind, title, list, again) =>
-  h(
-    'details',
-    { class: 'notice ' + kind },
-    h('summary', {}, title),
-    list.map((a) => alarm(a, again)),
-  );
+const fold = (kind, title, list) => h('details', { class: 'notice ' + kind }, h('summary', {}, title), list);
 
-// alarm shows an alarm with a link to what it is about, and a button to acknowledge it.
-function alarm(a, again) {
+// alarm shows an alarm with a link to what it is about, and a button to acknowledge it. The state at the top of each page
+// leads to the first one.
+function alarm(a, again, first) {
   const by = a.acknowledged;
   const more = by ? ` Acknowledged by ${by.who || 'somebody'}${by.note ? ': ' + by.note : ''}.` : '';
   return h(
     'p',
-    { class: 'notice ' + (by ? '' : 'bad') },
+    { class: 'notice ' + (by ? '' : 'bad'), id: first ? 'alarm' : null, tabindex: first ? '-1' : null },
     a.text,
     h('span', { class: 'more' }, `. Since ${when(a.since)}.${more} `),
     a.about && a.about.includes('://') ? uriLink(a.about) : a.host ? hostLink(a.host) : null,
     ' ',
-    button(by ? 'Show again' : 'Acknowledge', () => acknowledge(a), again),
+    button(by ? 'Show again' : 'Acknowledge', () => acknowledge(a), again, null, 'curate'),
   );
 }
 
@@ -165,18 +167,19 @@ function alarm(a, again) {
 async function acknowledge(a) {
   const order = { kind: a.kind, about: a.about };
   if (a.acknowledged) return ask('alarms/acknowledge', { ...order, undo: true });
-  const note = prompt('Note for others (optional)');
+  const note = await confirmed('The alarm stays until its cause is gone. It is not counted at the top any more.', 'Acknowledge', 'Note for others (optional)');
   if (note !== null) await ask('alarms/acknowledge', { ...order, note });
 }
 
 const orders = (s, again) =>
   s.condition.state === 'paused'
-    ? button('Resume', () => ask('resume', {}), again)
+    ? button('Resume', () => ask('resume', {}), again, null, 'operate')
     : button(
         'Pause the crawl',
         () => ask('pause', { reason: 'from the dashboard' }),
         again,
         'Pause the whole crawl? Visits in progress end normally. A pause survives a restart.',
+        'operate',
       );
 
 function tiles(s) {
@@ -207,7 +210,7 @@ function tiles(s) {
     ),
     tile('Archived in a day', bytes(s.last_day.written), bytes(s.last_day.deduped) + ' already in the archive'),
     tile(
-      'Hosts',
+      'Sites',
       count(s.hosts.known),
       s.hosts.down ? `${count(s.hosts.down)} unreachable` : 'all reachable',
       s.hosts.down ? 'warn' : '',
@@ -220,6 +223,7 @@ function tiles(s) {
       s.disk.free < s.disk.min_free ? 'bad' : full !== null && full < 7 * 86400 ? 'warn' : '',
     ),
     tile('Store', bytes(s.archive.store), plural(s.archive.files.length, 'open archive file')),
+    ...(s.archive.fixity.files ? [fixity(s.archive.fixity)] : []),
     ...(s.archive.offload.folders ?? []).map((f) =>
       tile('Free in ' + f.path, bytes(f.free), plural(f.files, 'WARC file') + ', ' + bytes(f.bytes)),
     ),
@@ -237,6 +241,19 @@ function tiles(s) {
       : []),
     tile('Workers', `${count(s.workers.busy)} of ${count(s.workers.all)}`, 'visits in progress'),
     tile('Up', span(s.uptime_seconds), 'since ' + moment(s.started)),
+  );
+}
+
+// fixity shows how long ago the WARC file was read whose last check is oldest, and how many differ.
+function fixity(f) {
+  const age = (t) => span((Date.now() - new Date(t)) / 1000);
+  return tile(
+    'Fixity',
+    f.failed ? plural(f.failed, 'file') + ' not as sealed' : 'all as sealed',
+    f.error
+      ? 'not checked: ' + f.error
+      : plural(f.files, 'WARC file') + ', each read in the last ' + age(f.oldest) + (f.last ? '; the last check ' + age(f.last) + ' ago' : ''),
+    f.failed || f.error ? 'bad' : '',
   );
 }
 
@@ -305,13 +322,13 @@ function charts(s) {
   );
 }
 
-// overdue shows the hosts with due URIs, and when their backlogs will clear.
+// overdue shows the sites with due URIs, and when their backlogs will clear.
 function overdue(backlog) {
   if (backlog.as_of.startsWith('0001')) return h('p', { class: 'panel' }, 'The URIs are being counted for the first time.');
   return table(
     `Counted ${span(backlog.age_seconds)} ago`,
     [
-      ['host', (r) => hostLink(r.name)],
+      ['site', (r) => hostLink(r.name)],
       ['due', (r) => `${count(r.due)} of ${count(r.uris)}`],
       ['longest', (r) => span(r.max_seconds)],
       ['median', (r) => span(r.p50_seconds)],
@@ -324,18 +341,21 @@ function overdue(backlog) {
   );
 }
 
+// hostState says how a site is, and why it could not be reached.
+const hostState = (r) =>
+  r.failures
+    ? [h('span', { class: 'bad' }, `unreachable at the ${last(r.failures, 'visit')}`), h('div', { class: 'more' }, r.last_error)]
+    : stateWords[r.state] || r.state;
+
 export function hosts(caption, list, empty, fixed) {
   return table(
     caption,
     [
-      ['host', (r) => [hostLink(r.host), r.about?.title ? h('div', { class: 'more', dir: 'auto' }, r.about.title) : null]],
-      ['state', (r) => r.state, 'left'],
+      ['site', (r) => hostLink(r.host, r.about?.title), 'wide'],
+      ['state', hostState, list.some((r) => r.failures) ? 'wide' : 'left'],
       ['URIs', (r) => count(r.uris)],
       ['overdue', (r) => span(r.overdue_seconds)],
-      ['oldest due', (r) => moment(r.oldest)],
-      ['failures in a row', (r) => count(r.failures)],
-      ['rests until', (r) => moment(r.rest_until)],
-      ...(list.some((r) => r.last_error) ? [['last error', (r) => r.last_error || '–', 'wide']] : []),
+      ['next visit', (r) => near(r.ready, 'late')],
     ],
     list,
     empty,

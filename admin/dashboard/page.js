@@ -79,10 +79,14 @@ export async function optional(path) {
   }
 }
 
+// stateWords are the states of a site as a screen shows them.
+export const stateWords = { ready: 'ready', busy: 'visited now', snoozed: 'resting', idle: 'nothing to visit', paused: 'paused' };
+
 export const count = (n) => (n === undefined || n === null || n < 0 ? '–' : n.toLocaleString('en'));
 
 // plural returns a count with its noun: 1 fault, 2 faults.
-export const plural = (n, noun) => count(n) + ' ' + noun + (n === 1 ? '' : 's');
+export const plural = (n, noun, nouns = noun + 's') => count(n) + ' ' + (n === 1 ? noun : nouns);
+export const last = (n, noun) => 'last ' + (n === 1 ? noun : plural(n, noun));
 
 export function bytes(n) {
   if (n === undefined || n === null || n < 0) return '–';
@@ -138,6 +142,14 @@ export function when(t) {
   return moment(t) + (away > 0 ? ` (in ${span(away)})` : ` (${span(-away)} ago)`);
 }
 
+// near shows how far a time of the API is away. late is the word for a time that has passed.
+export function near(t, late = 'ago') {
+  if (zero(t)) return '–';
+  const away = (new Date(t) - Date.now() - ahead) / 1000;
+  const text = Math.abs(away) < 1 ? 'now' : away > 0 ? 'in ' + span(away) : `${span(-away)} ${late}`;
+  return h('time', { datetime: t, title: moment(t) + ' UTC' }, text);
+}
+
 // names holds the hosts that are shown differently: in Unicode, or marked because their file was removed.
 let names = {};
 let groups = {}; // labels, collections and owners in use
@@ -154,10 +166,12 @@ export const loadNames = async () => {
 
 // hostLabel shows an internationalized name in Unicode, with the name of the network behind it.
 export const hostLabel = (host) => (names[host]?.unicode ? `${names[host].unicode} (${host})` : host);
-export const hostLink = (host) => [
-  h('a', { href: '#/host/' + encodeURIComponent(host) }, hostLabel(host)),
-  names[host]?.removed ? ', removed' : '',
-];
+// hostLink leads to the page of a site. A title is shown before its host.
+export const hostLink = (host, title) => {
+  const link = (text, attributes) => h('a', { href: '#/host/' + encodeURIComponent(host), ...attributes }, text);
+  const removed = names[host]?.removed ? ', removed' : '';
+  return title ? [link(title, { class: 'name', dir: 'auto' }), h('div', { class: 'more' }, hostLabel(host), removed)] : [link(hostLabel(host)), removed];
+};
 
 // sitesOf returns which sites an address chooses: by label, collection and owner.
 export const sitesOf = (query) => Object.fromEntries(['label', 'collection', 'owner'].map((k) => [k, query.get(k)]).filter(([, name]) => name));
@@ -183,7 +197,27 @@ export const goTo = (page, parameters) => {
   location.hash = '#/' + page + (set.length ? '?' + new URLSearchParams(set) : '');
 };
 
-export const uriLink = (uri) => h('a', { href: '#/uri?u=' + encodeURIComponent(uri) }, uri);
+let led = ''; // the address whose page has led to an element
+
+addEventListener('hashchange', () => (led = ''));
+
+// lead takes a reader to an element of the page, once after the address has changed.
+export function lead(id) {
+  if (led === location.hash) return;
+  led = location.hash;
+  requestAnimationFrame(() => {
+    const e = document.getElementById(id);
+    for (let d = e?.closest('details'); d; d = d.parentElement.closest('details')) d.open = true;
+    e?.scrollIntoView({ block: 'center' });
+    e?.focus({ preventScroll: true });
+  });
+}
+
+// uriLink leads to the page of a URI. A title is shown before the URI.
+export const uriLink = (uri, title) => {
+  const link = (text, attributes) => h('a', { href: '#/uri?u=' + encodeURIComponent(uri), ...attributes }, text);
+  return title ? [link(title, { class: 'name', dir: 'auto' }), h('div', { class: 'more' }, uri)] : link(uri);
+};
 
 export function tile(name, value, more, kind) {
   return h(
@@ -201,8 +235,11 @@ const sorted = new Map();
 // keyOf returns what identifies a caption or summary although its numbers change.
 export const keyOf = (text) => text.replace(/[0-9][0-9.,:]*/g, '#');
 
-// worth returns a number to sort the text of a cell by, or the text itself.
-function worth(text) {
+// worth returns a number to sort a cell by, or its text.
+function worth(cell) {
+  const time = cell.querySelector('time');
+  if (time) return Date.parse(time.dateTime);
+  const text = cell.textContent.trim();
   if (/^(–|)$/.test(text)) return -Infinity;
   if (/^[0-9]{4}-[0-9]{2}-[0-9]{2}/.test(text)) return Date.parse(text.slice(0, 19).replace(' ', 'T') + (text.length > 10 ? 'Z' : ''));
   const spans = { d: 86400, h: 3600, m: 60, s: 1 };
@@ -236,7 +273,7 @@ export function table(caption, columns, rows, empty = 'None.', fixed = false) {
   const apply = () => {
     const [column, direction] = sorted.get(key) || [];
     if (column === undefined || fixed) return;
-    const order = lines.map((l) => [worth(l.cells[column].textContent.trim()), l.line]);
+    const order = lines.map((l) => [worth(l.cells[column]), l.line]);
     order.sort((a, b) => direction * compare(a[0], b[0]));
     body.replaceChildren(...order.map(([, line]) => line));
     heads.forEach((th, i) => {
@@ -246,7 +283,7 @@ export function table(caption, columns, rows, empty = 'None.', fixed = false) {
   };
   const turn = (i) => {
     const [column, direction] = sorted.get(key) || [];
-    sorted.set(key, [i, column === i ? -direction : typeof worth(lines[0].cells[i].textContent.trim()) === 'number' ? -1 : 1]);
+    sorted.set(key, [i, column === i ? -direction : typeof worth(lines[0].cells[i]) === 'number' ? -1 : 1]);
     apply();
   };
   apply();
@@ -260,7 +297,7 @@ export function table(caption, columns, rows, empty = 'None.', fixed = false) {
 export function pairs(list) {
   return h(
     'dl',
-    { class: 'pairs panel' },
+    { class: 'pairs' },
     list.filter(Boolean).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
   );
 }
@@ -275,20 +312,69 @@ export const committed = (done) =>
       ? notice('', `Committed as ${done.committed.commit}.`)
       : null;
 
-// button creates a button that sends an order and then updates the page. If there is a question, it asks first.
-export function button(name, order, done, question) {
+const ranks = ['read', 'curate', 'operate'];
+let rank = ranks.length - 1; // of the one who looks at the page; without an answer the daemon refuses what is not allowed
+
+// knowRole notes the role of the one who looks at the page.
+export const knowRole = (role) => (rank = ranks.indexOf(role));
+
+// may reports whether the one who looks at the page may do what needs a role.
+export const may = (needs) => rank >= ranks.indexOf(needs);
+
+// needsRole says on a page which role it needs.
+export const needsRole = (title, role) => [h('h1', {}, title), notice('', `This page needs the role ${role}. Those with the role operate change roles on the page Users.`)];
+
+// confirmed asks a question in a dialog. It returns true or the text of the field, or null without consent.
+export function confirmed(question, action, field) {
+  return new Promise((done) => {
+    const input = field ? h('input', { name: 'note', maxlength: '500' }) : null;
+    const end = (yes) => (e) => {
+      e.preventDefault();
+      done(!yes ? null : input ? input.value : true);
+      dialog.close();
+      dialog.remove();
+    };
+    const dialog = h(
+      'dialog',
+      { 'aria-label': action, oncancel: end(false) },
+      h(
+        'form',
+        { onsubmit: end(true) },
+        h('p', {}, question),
+        input ? h('label', {}, field, input) : null,
+        h('div', { class: 'row' }, h('button', { class: 'primary' }, action), h('button', { type: 'button', onclick: end(false) }, 'Cancel')),
+      ),
+    );
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+// failed shows at the top of the page why an order failed; without a text it removes what is there.
+export function failed(text) {
+  const place = document.getElementById('problem');
+  place.replaceChildren(...(text ? [notice('bad', text, ' ', h('button', { type: 'button', class: 'small', onclick: () => failed() }, 'Close'))] : []));
+  if (text) place.scrollIntoView({ block: 'nearest' });
+}
+
+// button creates a button that sends an order and then updates the page. If there is a question, it asks first. It
+// creates none for those whose role is not enough. A page has one primary button.
+export function button(name, order, done, question, needs = 'read', primary = false) {
+  if (!may(needs)) return null;
   return h(
     'button',
     {
       type: 'button',
+      class: primary ? 'primary' : null,
       async onclick(event) {
-        if (question && !confirm(question)) return;
+        if (question && !(await confirmed(question, name))) return;
+        failed();
         event.target.disabled = true;
         try {
           await order();
           await done();
         } catch (e) {
-          alert(e.message);
+          failed(e.message);
         }
         event.target.disabled = false;
       },

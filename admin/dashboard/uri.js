@@ -1,5 +1,5 @@
 // The page of one URI: its history, the reason of its next visit, and what wings know of it.
-import { h, ask, inWords, optional, uriLink, count, bytes, span, when, hostLink, table, pairs, notice, button, sitesOf, siteFields, goTo } from './page.js';
+import { h, ask, inWords, near, optional, plural, uriLink, count, bytes, span, when, hostLink, table, pairs, notice, button, sitesOf, siteFields, goTo } from './page.js';
 import { partsOf } from './register.js';
 
 export async function uriPage(again, query) {
@@ -19,50 +19,73 @@ export async function uriPage(again, query) {
     h(
       'label',
       { class: 'grow' },
-      'URI, or part of a host, path or title',
+      'URI, or part of a site, path or title',
       h('input', { name: 'q', value: wanted || query.get('q') || '', type: 'search', required: true, placeholder: 'elections' }),
     ),
     wanted ? null : siteFields(sites, (change) => goTo('uri', { q: query.get('q'), ...sites, ...change })),
-    h('button', {}, 'Search'),
+    h('button', { class: 'primary' }, 'Search'),
   );
-  if (!wanted && query.get('q')) return [h('h1', {}, 'Search'), form, await results(query)];
-  if (!wanted) return [h('h1', {}, 'URI'), form];
+  if (!wanted && query.get('q')) return [h('h1', {}, 'Pages'), form, await results(query)];
+  if (!wanted) return [h('h1', {}, 'Pages'), form, await partsOf('pages')];
   const q = '?uri=' + encodeURIComponent(wanted);
   const [known, visits, why] = await Promise.all([optional('uri' + q), partsOf('visits', wanted, query), optional('why' + q)]);
-  if (!known) return [h('h1', {}, 'URI'), form, await whyNot(wanted)];
+  if (!known) return [h('h1', { class: 'long' }, wanted), form, await whyNot(wanted)];
   return [
-    h('h1', {}, known.uri),
-    form,
     h(
       'div',
-      { class: 'row' },
-      h('a', { class: 'button', href: known.uri, target: '_blank', rel: 'noopener noreferrer' }, 'Live page'),
-      button('Visit now', () => ask('frontier/steer', { select: { uris: [known.uri] }, verb: 'force' }), again),
+      { class: 'title' },
+      h('div', {}, h('h1', { dir: 'auto' }, known.title || known.uri), h('p', { class: 'long' }, known.title ? h('a', { href: known.uri, target: '_blank', rel: 'noopener noreferrer' }, known.uri) : null)),
+      h(
+        'div',
+        { class: 'row' },
+        await partsOf('actions', known.uri),
+        button('Visit now', () => ask('frontier/steer', { select: { uris: [known.uri] }, verb: 'force' }), again, null, 'operate'),
+        h('a', { class: 'button', href: known.uri, target: '_blank', rel: 'noopener noreferrer' }, 'Live page'),
+      ),
     ),
+    h('div', { class: 'pictured' }, facts(known, why), await partsOf('rendered', known.uri)),
+    await partsOf('uri', known.uri),
+    visits,
+    h('h2', {}, 'Details'),
+    further(known, why),
+  ];
+}
+
+// facts shows what most people want to know of a URI.
+const facts = (known, why) =>
+  pairs([
+    ['site', hostLink(new URL(known.uri).host)],
+    ['versions', `${count(known.versions)} at ${plural(known.visits, 'visit')}`],
+    ['last change', near(known.last_change)],
+    ['last visit', [near(known.last_visit), `, status ${known.last_status}`]],
+    known.failures ? ['failures', `${count(known.failures)} in a row${known.last_error ? ': ' + known.last_error : ''}`] : null,
+    ['next visit', why && !why.at ? why.next : near(known.due, 'late')],
+    ['because', why?.why || '–'],
+    ['interval', span(known.wait_seconds)],
+    known.rate_per_day ? ['expected', inWords(known.rate_per_day, known.wait_seconds)] : null,
+    ['found', `${known.hops ? 'by the hop path ' + known.hops : 'as a seed'}${known.via ? ', on ' + known.via : ''}`],
+  ]);
+
+// further shows, folded, how the next visit was decided, the rules and settings, and what the archive has.
+const further = (known, why) => [
+  h(
+    'details',
+    {},
+    h('summary', {}, 'Headers and record'),
     pairs([
-      ['host', hostLink(new URL(known.uri).host)],
-      ['found', `${known.hops ? 'by the hop path ' + known.hops : 'as a seed'}${known.via ? ', on ' + known.via : ''}`],
-      ['next visit', when(known.due)],
-      ['overdue', span(known.overdue_seconds)],
-      ['interval', span(known.wait_seconds)],
-      ['visits', `${count(known.visits)}, ${count(known.versions)} versions`],
-      ['last visit', when(known.last_visit) + ', status ' + known.last_status],
-      ['last change', when(known.last_change)],
-      known.last_error ? ['last error', known.last_error] : null,
-      ['failures', known.failures ? `${count(known.failures)} in a row` : 'none'],
-      known.rate_per_day ? ['expected', inWords(known.rate_per_day, known.wait_seconds)] : null,
       ['content', `${known.content_type || '–'}, ${bytes(known.size)}`],
       ['ETag', known.etag || '–'],
       ['Last-Modified', known.last_modified || '–'],
       known.warc_file ? ['archived in', h('code', {}, `${known.warc_file} at ${known.warc_offset}`)] : null,
+      known.digest ? ['digest', h('code', {}, known.digest)] : null,
+      ['known since', when(known.first_seen)],
+      !known.failures && known.last_error ? ['last error', known.last_error] : null,
     ]),
-    await partsOf('uri', known.uri),
-    explain(why),
-    visits,
-  ];
-}
+  ),
+  explain(known, why),
+];
 
-// results shows the hosts and URIs with a text in them, and captures with it in their title.
+// results shows the sites and URIs with a text in them, and captures with it in their title.
 async function results(query) {
   const [q, host, cursor] = ['q', 'host', 'cursor'].map((k) => query.get(k) || '');
   const sites = sitesOf(query);
@@ -71,11 +94,11 @@ async function results(query) {
   const known = new Map(found.uris.map((f) => [f.uri, f]));
   for (const c of found.titles) known.set(c.uri, { ...c, ...known.get(c.uri), title: c.title });
   return [
-    found.hosts.length ? h('p', { class: 'row' }, 'Hosts: ', found.hosts.map((name) => h('span', {}, hostLink(name)))) : null,
+    found.hosts.length ? h('p', { class: 'row' }, 'Sites: ', found.hosts.map((name) => h('span', {}, hostLink(name)))) : null,
     table(
-      'URIs with this text',
+      'Pages with this text',
       [
-        ['URI', (r) => [r.title ? h('div', { dir: 'auto' }, r.title) : '', uriLink(r.uri)], 'wide'],
+        ['page', (r) => uriLink(r.uri, r.title), 'wide'],
         ['versions', (r) => count(r.versions)],
         ['visits', (r) => count(r.visits)],
         ['type', (r) => r.type || '–', 'left'],
@@ -89,33 +112,42 @@ async function results(query) {
   ];
 }
 
-// explain shows the next visit and its reason, the results of the rules, and the settings with their sources.
-function explain(why) {
+// explain shows how the next visit was decided, the results of the rules, and the settings with their sources.
+function explain(known, why) {
   if (!why) return null;
   return [
-    h('h2', {}, 'Why'),
-    pairs([
-      ['now', why.state],
-      ['next', why.next],
-      ['because', why.why || '–'],
-      why.chain ? ['decided', why.chain] : null,
-      why.noise ? ['noise', why.noise] : null,
-      ['ahead of it', why.ahead ? `${count(why.ahead)} URIs of the host` : 'no URI of the host'],
-      [
-        'pace of the host',
-        `one visit every ${span(why.delay_seconds)} (${why.observed ? 'measured' : 'from its settings'})`,
-      ],
-    ]),
-    rulesTable(why.rules),
-    table(
-      'Settings of the next visit that are not defaults',
-      [
-        ['key', (r) => r.key],
-        ['value', (r) => r.value, 'left'],
-        ['set in', (r) => r.origin, 'left'],
-      ],
-      why.settings || [],
+    h(
+      'details',
+      {},
+      h('summary', {}, 'How the next visit was decided'),
+      pairs([
+        ['now', why.state],
+        ['next', why.next],
+        ['due', when(known.due)],
+        ['overdue', span(known.overdue_seconds)],
+        why.chain ? ['decided', why.chain] : null,
+        why.noise ? ['noise', why.noise] : null,
+        ['ahead of it', why.ahead ? `${count(why.ahead)} URIs of the site` : 'no URI of the site'],
+        ['pace of the site', `one visit every ${span(why.delay_seconds)} (${why.observed ? 'measured' : 'from its settings'})`],
+      ]),
     ),
+    h('details', {}, h('summary', {}, 'Scope and robots.txt'), rulesTable(why.rules)),
+    why.settings?.length
+      ? h(
+          'details',
+          {},
+          h('summary', {}, `Settings that are not defaults (${count(why.settings.length)})`),
+          table(
+            'Settings of the next visit',
+            [
+              ['key', (r) => h('code', {}, r.key)],
+              ['value', (r) => h('code', {}, r.value), 'wide'],
+              ['set in', (r) => r.origin, 'left'],
+            ],
+            why.settings,
+          ),
+        )
+      : null,
   ];
 }
 

@@ -26,6 +26,7 @@ type Capture struct {
 	Profile  string // of a revisit: "identical-payload-digest" or "server-not-modified"
 	RefersTo Reference
 	Size     int64        // bytes of the payload in this record; 0 for a revisit
+	Framing  string       // how the record holds the payload, see [warc.Record]
 	Why      []warc.Field // the metadata record of the visit: why it was made and what it found
 
 	// Damage is set if the record cannot be read at the place in the index. It wraps [warc.ErrDamaged], or [ErrElsewhere]
@@ -128,6 +129,7 @@ func (l *Library) loadHead(e index.Entry) (c Capture, head warc.Head, headErr, e
 		c.RefersTo.Date, _ = warc.ParseDate(h.Get("WARC-Refers-To-Date"))
 	}
 	head, body, headErr := rec.Payload()
+	c.Framing = rec.Framing
 	if headErr == nil && c.Type != "revisit" {
 		c.Size, _ = io.Copy(io.Discard, body) // closing the record returns the error
 	}

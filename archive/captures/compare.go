@@ -42,11 +42,15 @@ type version struct {
 	cut     bool // the content is longer
 }
 
-// Compare compares two captures. rules are the scrubbing rules of the host. A capture that cannot be read, or is no
+// Compare compares two captures. spec has the scrubbing rules of the host. A capture that cannot be read, or is no
 // text, is a problem in the answer.
 func Compare(
-	ctx context.Context, l *Library, before, after index.Entry, what string, rules *digest.Rules,
+	ctx context.Context, l *Library, before, after index.Entry, what string, spec digest.Spec,
 ) (Comparison, error) {
+	rules, err := digest.Compile(spec)
+	if err != nil {
+		return Comparison{}, err
+	}
 	p, problem, err := Read(ctx, l, before, after)
 	if err != nil || problem != "" {
 		return Comparison{What: what, Rows: []CompareRow{}, Problem: problem}, err

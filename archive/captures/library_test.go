@@ -170,6 +170,22 @@ func TestTextIsUTF8(t *testing.T) {
 	}
 }
 
+// Some writers remove the chunks and keep the head that announces them. The framing says what the record holds.
+func TestTheFramingOfACaptureIsThatOfItsRecord(t *testing.T) {
+	t.Parallel()
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: br\r\nTransfer-Encoding: chunked"
+	dir := t.TempDir()
+	archivetest.Must(t, os.WriteFile(filepath.Join(dir, "a.warc.gz"), archivetest.Zipped(t, archivetest.Info,
+		archivetest.Response("a", "http://a.example/kept", head, "4\r\nbody\r\n0\r\n\r\n"),
+		archivetest.Response("b", "http://a.example/removed", head, "the body")), 0o600))
+	l := opened(t, dir)
+	for u, want := range map[string]string{"kept": "chunked br", "removed": "br"} {
+		if c := history(t, l, "http://a.example/"+u)[0]; c.Framing != want {
+			t.Errorf("the body of %s is framed as %q, want %q", u, c.Framing, want)
+		}
+	}
+}
+
 // TestPayloadOfADamagedCaptureIsAnError damages the original of a revisit.
 func TestPayloadOfADamagedCaptureIsAnError(t *testing.T) {
 	t.Parallel()

@@ -191,3 +191,16 @@ func Sum(losses []Loss) Loss {
 	}
 	return all
 }
+
+// HostOf returns the host of a URI in lower case, with its port if the URI has one.
+func HostOf(uri string) string {
+	_, rest, ok := strings.Cut(uri, "://")
+	if !ok {
+		return ""
+	}
+	authority := rest
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority = rest[:i]
+	}
+	return strings.ToLower(authority[strings.LastIndexByte(authority, '@')+1:])
+}

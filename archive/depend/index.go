@@ -26,6 +26,7 @@ type Index struct {
 
 	saved sync.Map     // answers of elsewhere by digest, for one set of files
 	kept  atomic.Int64 // number of answers
+	left  int          // files that are neither covered nor read
 }
 
 // ErrOnlyIDs says that revisits do not name their originals by URI and date. The index cannot follow these.
@@ -68,6 +69,11 @@ func Open(
 		x.runs = append(x.runs, opened)
 	}
 	if o.Covered {
+		for _, f := range files {
+			if !fresh[f.Name] {
+				x.left++
+			}
+		}
 		files = nil
 	}
 	if err := x.readRest(ctx, files, fresh, o.Progress, report); err != nil {
@@ -144,6 +150,9 @@ func (x *Index) Close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// Left returns how many files were not read although the index does not cover them.
+func (x *Index) Left() int { return x.left }
 
 // Read returns how many files were read because the index does not cover them.
 func (x *Index) Read() int { return x.read }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unique"
 
 	"github.com/google/uuid"
 
@@ -36,6 +37,14 @@ func New(
 	ctx context.Context, paths []string, progress *warc.Progress, report func(warc.Finding) error,
 ) (*Survey, error) {
 	files, faults := warc.FilesAndPackages(paths)
+	return Of(ctx, files, faults, progress, report)
+}
+
+// Of is [New] for a list of files and the faults of others.
+func Of(
+	ctx context.Context, files []warc.File, faults []*warc.Finding, progress *warc.Progress,
+	report func(warc.Finding) error,
+) (*Survey, error) {
 	s := &Survey{Files: files}
 	if err := warc.ReportAll(faults, report); err != nil {
 		return nil, err
@@ -44,7 +53,11 @@ func New(
 	perFile, found := make([][]Capture, len(files)), make([]*warc.Findings, len(files))
 	work := func(ctx context.Context, i int) error {
 		found[i] = warc.NewFindings(files[i])
+		in := warc.NewHeadReader()
 		return warc.EachRecord(ctx, files[i], progress, found[i], func(rec *warc.Record) error {
+			if kind := rec.Header.Type(); kind == "response" || kind == "revisit" {
+				rec.ReadFraming(in)
+			}
 			if err := rec.Close(); err != nil {
 				return err
 			}
@@ -239,6 +252,8 @@ type Record struct {
 	File    int32
 	Kind    Kind
 	Method  string // algorithm of the payload digest
+	Framing string // of its HTTP message, see [warc.Record]
+	Status  int16  // of HTTP; 0 = unknown, as in a survey
 }
 
 // Kind is the role of a record in references.
@@ -256,6 +271,7 @@ const (
 func RecordOf(rec *warc.Record, file int32) Record {
 	h := rec.Header
 	r := Record{ID: IDKey(rec.ID()), File: file, Offset: rec.Offset, Date: h.Date().UnixNano()}
+	r.Framing = unique.Make(rec.Framing).Value() // usually one of few texts; archives have millions of records
 	switch h.Type() {
 	case "response", "resource":
 		r.Kind = KindFull
@@ -334,6 +350,7 @@ type row struct {
 	target       int32 // index of the URI in targets
 	refers       int32 // index in refers + 1; 0 = none
 	method       uint8 // index in methods
+	framing      uint8 // index in framings
 	kind         Kind
 }
 
@@ -375,6 +392,8 @@ type captures struct {
 	odd     map[int32]string // record ids that their keys cannot restore
 	methods []string
 
+	framings []string // the first is the unknown one
+
 	containers []string // names of packages that revisits name; the first is empty
 	container  map[string]int32
 }
@@ -393,16 +412,25 @@ func (s *captures) add(c Capture) {
 	if c.toID != (Key{}) || c.to != (Moment{}) {
 		r.refers = s.refers.add(referral{c.toID, c.to, s.numberOf(c.Container)}) + 1
 	}
-	method := slices.Index(s.methods, c.Method)
-	if method < 0 {
-		method = len(s.methods)
-		s.methods = append(s.methods, c.Method) // fewer than ten algorithms exist
+	if s.framings == nil {
+		s.framings = []string{warc.UnknownFraming}
 	}
-	r.method = uint8(method)
+	r.method, r.framing = numbered(&s.methods, c.Method), numbered(&s.framings, c.Framing)
 	i := s.rows.add(r)
 	if uuid.UUID(c.ID).URN() != c.text {
 		s.odd[i] = strings.Clone(c.text)
 	}
+}
+
+// numbered returns the index of a text in a list, to which it adds the text. The list has room for 256. Fewer than ten
+// algorithms exist, but files may name any content coding: further texts count as the first one.
+func numbered(list *[]string, text string) uint8 {
+	i := slices.Index(*list, text)
+	if i < 0 && len(*list) <= math.MaxUint8 {
+		i = len(*list)
+		*list = append(*list, text)
+	}
+	return uint8(max(0, i))
 }
 
 // maxContainers is the maximum number of different packages that revisits name. The names of further ones are dropped:
@@ -428,7 +456,7 @@ func (s *captures) At(i int32) Capture {
 	c := Capture{
 		Record: Record{
 			ID: r.id, URI: *s.keys.at(r.target), Payload: r.payload, Date: r.date, Offset: r.offset, File: r.file, Kind: r.kind,
-			Method: s.methods[r.method],
+			Method: s.methods[r.method], Framing: s.framings[r.framing],
 		},
 		Target: *s.targets.at(r.target), IsRevisit: r.kind == KindRevisit,
 	}
@@ -465,16 +493,3 @@ func (s *captures) momentOf(i int32) Moment {
 
 // Time returns the date of the capture.
 func (c Capture) Time() time.Time { return time.Unix(0, c.Date).UTC() }
-
-// HostOf returns the host of a URI in lower case, with its port if the URI has one.
-func HostOf(uri string) string {
-	_, rest, ok := strings.Cut(uri, "://")
-	if !ok {
-		return ""
-	}
-	authority := rest
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		authority = rest[:i]
-	}
-	return strings.ToLower(authority[strings.LastIndexByte(authority, '@')+1:])
-}

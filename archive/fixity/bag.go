@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,12 +22,31 @@ import (
 
 // BagOptions say what a bag contains.
 type BagOptions struct {
-	Out          string    // the folder of the bag, which must not exist
-	Link         bool      // make hard links instead of copies, on the same disk
-	Since, Until time.Time // only files with records of this period; zero = no bound
-	Organization string    // for bag-info.txt; may be empty
+	Out          string                   // the folder of the bag, which must not exist
+	Link         bool                     // make hard links instead of copies, on the same disk
+	Since, Until time.Time                // only files with records of this period; zero = no bound
+	Leave        func(warc.File) bool     // reports which files are left out; nil = none
+	Info         []warc.Field             // of bag-info.txt: Source-Organization and others
+	Size         func(bytes int64) string // writes Bag-Size; nil = without
 	Software     string
 	Now          time.Time
+
+	// About returns further tag files, by their paths in the bag, when the payload is complete; nil = none.
+	About func(BagContent) (tags map[string][]byte, err error)
+}
+
+// BagContent is the payload of a bag.
+type BagContent struct {
+	Files []Entry // as they are in the bag
+	Left  []Fault // files that are damaged or missing
+	Bytes int64
+}
+
+// Fault says why a file is not in a bag.
+type Fault struct {
+	Entry
+	Gone bool
+	Text string
 }
 
 // BagSummary counts the content of a bag. Errors are files that are damaged or missing: they are not in the bag.
@@ -40,9 +60,9 @@ type BagSummary struct {
 const partSuffix = ".part"
 
 // WriteBag writes the finished WARC files of a folder as a bag: a folder by RFC 8493 (BagIt 1.0) with the files below
-// data/, their SHA-256, and the manifest of the folder. It reads each file and compares it with the manifest. A file
-// that the manifest does not list goes into the bag with the SHA-256 that it has now. The bag appears under its name
-// when it is complete.
+// data/, their SHA-256, and the manifest of the folder with its log of checks and its signatures. It reads each file
+// and compares it with the manifest. A file that the manifest does not list goes into the bag with the SHA-256 that it
+// has now. The bag appears under its name when it is complete.
 func WriteBag(
 	ctx context.Context, dir string, o BagOptions, report func(warc.Finding) error,
 ) (sum BagSummary, err error) {
@@ -72,15 +92,16 @@ func WriteBag(
 	}
 	for _, e := range entries {
 		fault, err := b.add(ctx, e)
-		if err == nil && fault != "" {
+		if err == nil && fault.Text != "" {
 			sum.Errors++
-			err = report(finding(filepath.Join(dir, e.File), warc.Error, "%s; it is not in the bag", fault))
+			b.holds.Left = append(b.holds.Left, fault)
+			err = report(finding(filepath.Join(dir, e.File), warc.Error, "%s; it is not in the bag", fault.Text))
 		}
 		if err != nil {
 			return fail(errors.Join(err, os.RemoveAll(b.to)))
 		}
 	}
-	sum.Files, sum.Bytes = b.files, b.bytes
+	sum.Files, sum.Bytes = len(b.holds.Files), b.holds.Bytes
 	if err := b.finish(m); err != nil {
 		return fail(errors.Join(err, os.RemoveAll(b.to)))
 	}
@@ -96,6 +117,9 @@ func (m *Manifest) all(ctx context.Context, o BagOptions) (list []Entry, err err
 	}
 	list = slices.Clone(m.Entries)
 	for _, name := range missing {
+		if o.leaves(m.dir, name) {
+			continue
+		}
 		e, err := Measure(ctx, filepath.Join(m.dir, name), nil)
 		if err != nil {
 			return nil, err
@@ -104,8 +128,14 @@ func (m *Manifest) all(ctx context.Context, o BagOptions) (list []Entry, err err
 		list = append(list, e)
 	}
 	return slices.DeleteFunc(list, func(e Entry) bool {
-		return !o.Since.IsZero() && e.Last.Before(o.Since) || !o.Until.IsZero() && !e.First.Before(o.Until)
+		return o.leaves(m.dir, e.File) ||
+			!o.Since.IsZero() && e.Last.Before(o.Since) || !o.Until.IsZero() && !e.First.Before(o.Until)
 	}), nil
+}
+
+// leaves reports whether a file of a folder is left out.
+func (o BagOptions) leaves(dir, name string) bool {
+	return o.Leave != nil && o.Leave(warc.File{Path: filepath.Join(dir, filepath.FromSlash(name)), Name: name})
 }
 
 // bag is a bag that is being written.
@@ -113,21 +143,21 @@ type bag struct {
 	dir, to  string
 	o        BagOptions
 	manifest bytes.Buffer
-	files    int
-	bytes    int64
+	holds    BagContent
 }
 
-// add copies a file into the bag. fault says why the file is not in it.
-func (b *bag) add(ctx context.Context, e Entry) (fault string, err error) {
+// add copies a file into the bag. The fault has a text if the file is not in it.
+func (b *bag) add(ctx context.Context, e Entry) (fault Fault, err error) {
+	fault.Entry = e
 	from, name := filepath.Join(b.dir, filepath.FromSlash(e.File)), "data/"+e.File
 	to := filepath.Join(b.to, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return "", err
+		return fault, err
 	}
 	var got string
 	var size int64
 	if b.o.Link {
-		if got, size, err = hashFile(ctx, from); err == nil {
+		if got, size, err = hashFile(ctx, from, nil); err == nil {
 			if from, err = filepath.EvalSymlinks(from); err == nil { // it may have been moved to another folder
 				err = os.Link(from, to)
 			}
@@ -137,24 +167,24 @@ func (b *bag) add(ctx context.Context, e Entry) (fault string, err error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fault = "it is not here"
+		fault.Gone, fault.Text = true, "it is not here"
 	case err != nil:
-		return "", err
+		return fault, err
 	case got != e.SHA256:
-		fault = fmt.Sprintf("it has SHA-256 %s, and %s when it was sealed", got, e.SHA256)
+		fault.Text = fmt.Sprintf("it has SHA-256 %s, and %s when it was sealed", got, e.SHA256)
 	}
-	if fault != "" {
+	if fault.Text != "" {
 		if err := os.Remove(to); !errors.Is(err, fs.ErrNotExist) {
 			return fault, err
 		}
 		return fault, nil
 	}
-	b.files++
-	b.bytes += size
+	e.Size = size
+	b.holds.Files, b.holds.Bytes = append(b.holds.Files, e), b.holds.Bytes+size
 	// RFC 8493, section 2.1.3: line ends and percent signs in names are escaped.
 	name = strings.NewReplacer("%", "%25", "\n", "%0A", "\r", "%0D").Replace(name)
 	fmt.Fprintf(&b.manifest, "%s  %s\n", got, name)
-	return "", nil
+	return fault, nil
 }
 
 // copyFile copies a file and returns the SHA-256 and the size of what it has written and synced.
@@ -176,22 +206,46 @@ func copyFile(ctx context.Context, from, to string) (digest string, size int64, 
 	return hex.EncodeToString(h.Sum(nil)), size, errors.Join(err, out.Close())
 }
 
+// info returns bag-info.txt.
+func (b *bag) info() []byte {
+	var text bytes.Buffer
+	size := ""
+	if b.o.Size != nil {
+		size = b.o.Size(b.holds.Bytes)
+	}
+	for _, f := range slices.Concat(b.o.Info, []warc.Field{
+		{Name: "Bagging-Date", Value: b.o.Now.UTC().Format(time.DateOnly)},
+		{Name: "Bag-Software-Agent", Value: b.o.Software},
+		{Name: "Bag-Size", Value: size},
+		{Name: "Payload-Oxum", Value: fmt.Sprintf("%d.%d", b.holds.Bytes, len(b.holds.Files))},
+	}) {
+		if value := strings.Join(strings.Fields(f.Value), " "); value != "" { // one line
+			text.WriteString(f.Name + ": " + value + "\n")
+		}
+	}
+	return text.Bytes()
+}
+
 // finish writes the tag files and renames the bag to its final name.
 func (b *bag) finish(m *Manifest) error {
-	info := fmt.Sprintf("Bagging-Date: %s\nBag-Software-Agent: %s\nPayload-Oxum: %d.%d\n",
-		b.o.Now.UTC().Format(time.DateOnly), b.o.Software, b.bytes, b.files)
-	if b.o.Organization != "" {
-		info = "Source-Organization: " + strings.Join(strings.Fields(b.o.Organization), " ") + "\n" + info
+	tags := map[string][]byte{}
+	if b.o.About != nil {
+		var err error
+		if tags, err = b.o.About(b.holds); err != nil {
+			return err
+		}
 	}
-	tags := map[string][]byte{
+	maps.Copy(tags, map[string][]byte{
 		"bagit.txt":           []byte("BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"),
-		"bag-info.txt":        []byte(info),
+		"bag-info.txt":        b.info(),
 		"manifest-sha256.txt": b.manifest.Bytes(),
-	}
-	if chain, err := os.ReadFile(filepath.Join(m.dir, FileName)); err == nil {
-		tags[FileName] = chain
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
+	})
+	for _, name := range []string{FileName, LogName, SignedName} {
+		if chain, err := os.ReadFile(filepath.Join(m.dir, name)); err == nil {
+			tags[name] = chain
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	var sums bytes.Buffer
 	for name, text := range tags {
@@ -199,7 +253,12 @@ func (b *bag) finish(m *Manifest) error {
 	}
 	tags["tagmanifest-sha256.txt"] = sums.Bytes()
 	for name, text := range tags {
-		if err := fileio.Write(filepath.Join(b.to, name), text, 0o644); err != nil {
+		path := filepath.Join(b.to, filepath.FromSlash(name))
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
+			err = fileio.Write(path, text, 0o644)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -2,16 +2,16 @@
 //
 // The manifest is the file manifest.jsonl in the folder. It only grows. Its first line says since when files are
 // listed. Each further line is a JSON object about one file: name, size, SHA-256, number of records, dates of the
-// first and the last record. Each line has the SHA-256 of the line before it. So nobody can change or remove a line
-// without a trace, except the last ones; a copy of the last line at another place also protects those.
+// first and the last record. A line with a verdict says what a program found in a file that is listed. Each line has
+// the SHA-256 of the line before it. So nobody can change or remove a line without a trace, except at the end, or by
+// writing all later lines again. Who has noted the head at another place, the SHA-256 of the last line, finds that too:
+// no line has that SHA-256 then.
 //
 // The digest of a file is made after the file was sealed, by reading it. Files that were there before the manifest are
 // not listed until somebody adds them.
 package fixity
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,23 +21,18 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // FileName is the name of the manifest in the folder of the WARC files.
 const FileName = "manifest.jsonl"
 
-const (
-	format  = 1
-	maxLine = 64 << 10
-)
+const format = 1
 
 // Entry is one line of the manifest: a finished file.
 type Entry struct {
@@ -51,6 +46,16 @@ type Entry struct {
 	Previous string    `json:"previous"` // SHA-256 of the line before, without its line end
 }
 
+// Verdict is a line of the manifest about a file that is listed: what a program said of it, such as a virus check.
+type Verdict struct {
+	File     string    `json:"file"`
+	SHA256   string    `json:"sha256"` // of the file when it was listed
+	At       time.Time `json:"at"`
+	Agent    string    `json:"agent"` // the path of the program
+	Verdict  string    `json:"verdict"`
+	Previous string    `json:"previous"` // as in an [Entry]
+}
+
 // head is the first line of the manifest.
 type head struct {
 	Format int       `json:"arcrawl-fixity"`
@@ -59,34 +64,25 @@ type head struct {
 
 // Manifest is an open manifest. One goroutine may use it.
 type Manifest struct {
-	Entries []Entry
-	Since   time.Time // files that were sealed before are not listed
-	Faults  []string  // what is wrong with the chain of lines
+	Entries  []Entry
+	Verdicts []Verdict
+	Since    time.Time // files that were sealed before are not listed
+	Faults   []string  // what is wrong with the chain of lines
 
-	dir  string
-	file *os.File
-	last string // SHA-256 of the last line
-	size int64  // of the whole lines
+	chain
+	dir string
 }
 
 // Open opens the manifest of a folder to add files to it. It creates the manifest if there is none. It removes a line
 // that a crash has cut. A manifest with faults can be continued; the faults stay visible.
 func Open(dir string, now time.Time) (*Manifest, error) {
-	f, err := os.OpenFile(filepath.Join(dir, FileName), os.O_CREATE|os.O_RDWR, 0o644)
+	m := &Manifest{dir: dir}
+	err := m.open(filepath.Join(dir, FileName), m.take, func() any {
+		m.Since = now.UTC().Truncate(time.Second)
+		return head{format, m.Since}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open the manifest of the WARC files: %w", err)
-	}
-	m := &Manifest{dir: dir, file: f}
-	err = m.read(f)
-	if err == nil {
-		err = f.Truncate(m.size)
-	}
-	if err == nil && m.size == 0 {
-		m.Since = now.UTC().Truncate(time.Second)
-		err = errors.Join(m.add(head{format, m.Since}), fileio.SyncDir(dir))
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the manifest of the WARC files %s: %w", f.Name(), err), f.Close())
 	}
 	return m, nil
 }
@@ -98,69 +94,54 @@ func Read(dir string) (*Manifest, error) {
 		return nil, err
 	}
 	m := &Manifest{dir: dir}
-	return m, errors.Join(m.read(f), f.Close())
+	m.lines = map[[sha256.Size]byte]int{}
+	return m, errors.Join(m.read(f, m.take), f.Close())
 }
 
-// Close closes the manifest.
-func (m *Manifest) Close() error { return m.file.Close() }
-
-// read reads all whole lines.
-func (m *Manifest) read(f io.Reader) error {
-	lines := bufio.NewReaderSize(f, maxLine)
-	for n := 1; ; n++ {
-		line, err := lines.ReadSlice('\n')
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read line %d: %w", n, err)
-		}
-		if n == 1 {
-			var h head
-			if err := json.Unmarshal(line, &h); err != nil || h.Format < 1 || h.Format > format {
-				return fmt.Errorf("line 1 is %.60q: not a manifest, or written by a newer arcrawl", line)
-			}
-			m.Since = h.Since
-		} else {
-			m.take(n, line)
-		}
-		m.last = sum(line)
-		m.size += int64(len(line))
-	}
-}
-
-func (m *Manifest) take(n int, line []byte) {
-	var e Entry
-	switch err := json.Unmarshal(line, &e); {
-	case err != nil || e.File == "" || !filepath.IsLocal(e.File):
-		m.Faults = append(m.Faults, fmt.Sprintf("line %d cannot be read", n))
-		return
-	case e.Previous != m.last:
-		m.Faults = append(m.Faults, fmt.Sprintf("line %d does not follow the line before it: a line was changed or removed", n))
-	}
-	m.Entries = append(m.Entries, e)
-}
-
-func sum(line []byte) string {
-	s := sha256.Sum256(bytes.TrimSuffix(line, []byte("\n")))
-	return hex.EncodeToString(s[:])
-}
-
-// add appends a line and syncs it.
-func (m *Manifest) add(v any) error {
-	line, err := json.Marshal(v)
+// Head returns the head of the manifest of a folder as it is on disk: the SHA-256 of its last line. It is empty if
+// there is no manifest.
+func Head(dir string) (string, error) {
+	head, err := lastOf(filepath.Join(dir, FileName))
 	if err != nil {
-		return err
+		return "", fmt.Errorf("read the head of the manifest of the WARC files: %w", err)
 	}
-	line = append(line, '\n')
-	if _, err := m.file.WriteAt(line, m.size); err != nil {
-		return errors.Join(err, m.file.Truncate(m.size))
+	return head, nil
+}
+
+func (m *Manifest) take(n int, line []byte) error {
+	if n == 1 {
+		var h head
+		if err := json.Unmarshal(line, &h); err != nil || h.Format < 1 || h.Format > format {
+			return fmt.Errorf("line 1 is %.60q: not a manifest, or written by a newer arcrawl", line)
+		}
+		m.Since = h.Since
+		return nil
 	}
-	if err := m.file.Sync(); err != nil {
-		return err
+	var l struct {
+		Entry
+		At      time.Time `json:"at"`
+		Agent   string    `json:"agent"`
+		Verdict string    `json:"verdict"` // "" = the line lists a file
 	}
-	m.last = sum(line)
-	m.size += int64(len(line))
+	readable := json.Unmarshal(line, &l) == nil && l.File != "" && filepath.IsLocal(l.File)
+	m.Faults = m.follow(m.Faults, n, l.Previous, readable)
+	switch {
+	case !readable:
+	case l.Verdict != "":
+		m.Verdicts = append(m.Verdicts, Verdict{l.File, l.SHA256, l.At, l.Agent, l.Verdict, l.Previous})
+	default:
+		m.Entries = append(m.Entries, l.Entry)
+	}
+	return nil
+}
+
+// Judge appends what a program said of a file that is listed.
+func (m *Manifest) Judge(e Entry, agent, verdict string, now time.Time) error {
+	v := Verdict{e.File, e.SHA256, now.UTC().Truncate(time.Second), agent, verdict, m.last}
+	if err := m.add(v); err != nil {
+		return fmt.Errorf("add what %s said of %s to the manifest of the WARC files: %w", agent, e.File, err)
+	}
+	m.Verdicts = append(m.Verdicts, v)
 	return nil
 }
 
@@ -239,20 +220,25 @@ func Measure(ctx context.Context, path string, see func(*warc.Record)) (e Entry,
 
 // Hash is Measure without a look at the records: only the SHA-256 and the size are set.
 func Hash(ctx context.Context, path string) (e Entry, err error) {
-	if e.SHA256, e.Size, err = hashFile(ctx, path); err != nil {
+	if e.SHA256, e.Size, err = hashFile(ctx, path, nil); err != nil {
 		return e, fmt.Errorf("measure %s: %w", path, err)
 	}
 	return e, nil
 }
 
-func hashFile(ctx context.Context, path string) (digest string, size int64, err error) {
+func hashFile(
+	ctx context.Context, path string, slow func(*os.File) io.Reader,
+) (digest string, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	h := sha256.New()
-	size, err = Copy(ctx, h, f)
+	h, in := sha256.New(), io.Reader(f)
+	if slow != nil {
+		in = slow(f)
+	}
+	size, err = Copy(ctx, h, in)
 	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
@@ -272,138 +258,4 @@ func (r contextReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return r.Reader.Read(p)
-}
-
-// CheckOptions say what to compare.
-type CheckOptions struct {
-	Only      map[string]bool   // the names of files to compare; nil = all
-	Elsewhere map[string]string // files that were moved away, and where to read them; see [Elsewhere]
-}
-
-// Check compares the files of a folder with its manifest and reports each difference. A folder without a manifest has
-// none. checked is the number of files that were compared.
-func Check(ctx context.Context, dir string, o CheckOptions, report func(warc.Finding) error) (checked int, err error) {
-	m, err := Read(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	path := filepath.Join(dir, FileName)
-	if err != nil {
-		return 0, report(finding(path, warc.Error, "the manifest cannot be read: %v", err))
-	}
-	for _, fault := range m.Faults {
-		if err := report(finding(path, warc.Error, "%s", fault)); err != nil {
-			return 0, err
-		}
-	}
-	for _, e := range m.Entries {
-		if o.Only != nil && !o.Only[e.File] {
-			continue
-		}
-		if f := e.compare(ctx, filepath.Join(dir, filepath.FromSlash(e.File)), o.Elsewhere); f.Text != "" {
-			if err := report(f); err != nil {
-				return checked, err
-			}
-		}
-		if ctx.Err() != nil {
-			return checked, context.Cause(ctx)
-		}
-		checked++
-	}
-	missing, err := m.Missing(m.Since)
-	if err != nil || o.Only != nil {
-		return checked, err
-	}
-	for _, name := range missing {
-		f := finding(filepath.Join(dir, name), warc.Warning, "is not in the manifest; a running daemon adds it")
-		if err := report(f); err != nil {
-			return checked, err
-		}
-	}
-	return checked, nil
-}
-
-func finding(file string, severity warc.Severity, format string, args ...any) warc.Finding {
-	return warc.Finding{
-		File: file, Offset: -1, Severity: severity, Kind: warc.Fixity, Text: fmt.Sprintf(format, args...),
-	}
-}
-
-// compare compares a file with its entry. The finding is empty if they agree.
-func (e Entry) compare(ctx context.Context, file string, elsewhere map[string]string) (f warc.Finding) {
-	got, size, err := hashFile(ctx, file)
-	if errors.Is(err, fs.ErrNotExist) {
-		place, moved := elsewhere[filepath.Base(file)]
-		if moved && place == "" {
-			return f // a list says so
-		}
-		if moved {
-			file = place
-			got, size, err = hashFile(ctx, file)
-		}
-	}
-	switch {
-	case ctx.Err() != nil:
-	case errors.Is(err, fs.ErrNotExist):
-		f = finding(file, warc.Error, "is gone; it had %d bytes and SHA-256 %s; "+
-			"if it was moved away, name its place with --elsewhere", e.Size, e.SHA256)
-	case err != nil:
-		f = finding(file, warc.Error, "cannot be read: %v", err)
-	case size < e.Size:
-		f = finding(file, warc.Error, "has %d bytes, and %d when it was sealed: %d are lost", size, e.Size, e.Size-size)
-	case got != e.SHA256:
-		f = finding(file, warc.Error, "has SHA-256 %s, and %s when it was sealed: it was changed", got, e.SHA256)
-	}
-	return f
-}
-
-// Elsewhere returns the names of the WARC files that are at other places, each with its path: in folders and below, and
-// in lists, where the path is empty. A line of a list is the name of a file, possibly after a checksum as sha256sum
-// writes it, or a line of a manifest.
-func Elsewhere(places []string) (map[string]string, error) {
-	names := map[string]string{}
-	for _, place := range places {
-		files, faults := warc.FilesNamed([]string{place}, warc.IsArchive)
-		for _, f := range faults {
-			if f.Kind != warc.Empty {
-				return nil, fmt.Errorf("look for moved WARC files: %w", f)
-			}
-		}
-		if len(files) == 1 && files[0].Path == place && !warc.IsArchive(place) {
-			if err := readList(place, names); err != nil {
-				return nil, fmt.Errorf("read a list of moved WARC files: %w", err)
-			}
-			continue
-		}
-		for _, f := range files {
-			names[filepath.Base(f.Path)] = f.Path
-		}
-	}
-	return names, nil
-}
-
-func readList(list string, names map[string]string) (err error) {
-	f, err := fileio.OpenText(list)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, maxLine)
-	for lines.Scan() {
-		text := strings.TrimSpace(lines.Text())
-		var e Entry
-		if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &e) == nil {
-			text = e.File
-		} else if words := strings.Fields(text); len(words) > 0 {
-			text = strings.TrimPrefix(words[len(words)-1], "*")
-		}
-		if name := path.Base(filepath.ToSlash(text)); warc.IsArchive(name) {
-			names[name] = ""
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("read %s: %w", list, err)
-	}
-	return nil
 }

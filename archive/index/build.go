@@ -27,6 +27,8 @@ type Options struct {
 	TempDir  string         // folder of temporary files; empty = the system's own
 	Name     string         // of the file in the lines, if only one file is indexed; empty = its own name
 
+	Leave func(warc.File) bool // reports which files are left out; nil = none
+
 	Milliseconds bool // write timestamps of 17 digits, by which replay tools tell captures of one second apart
 
 	// Collect, when set, is called with each file before it is read. each receives the whole captures of the file with
@@ -48,6 +50,7 @@ func Build(
 	ctx context.Context, paths []string, o Options, out io.Writer, report func(warc.Finding) error,
 ) (Summary, error) {
 	files, faults := warc.Files(paths)
+	files = warc.Without(files, o.Leave)
 	if o.Name != "" && len(files) == 1 {
 		files[0].Name = o.Name
 	}
@@ -181,7 +184,8 @@ func WriteFile(
 	ctx context.Context, paths []string, o Options, path string, report func(warc.Finding) error,
 ) (Summary, error) {
 	files, _ := warc.Files(paths) // Build reports the faults
-	list := coverage(files)       // before reading: a file that changes meanwhile is not covered
+	files = warc.Without(files, o.Leave)
+	list := coverage(files) // before reading: a file that changes meanwhile is not covered
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return Summary{}, fmt.Errorf("write %s: %w", path, err)
 	}

@@ -19,30 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/uri"
 )
-
-func TestKeysAreEqualToThoseOfReplayTools(t *testing.T) {
-	t.Parallel()
-	for _, c := range [][2]string{
-		{"http://www.archive.org/", "org,archive)/"},
-		{"https://www2.Archive.org:443", "org,archive)/"},
-		{"http://archive.org:8080/goo/?a=2&b&a=1", "org,archive:8080)/goo?a=1&a=2&b"},
-		{"http://archive.org/goo//x/../%7Eme/?#top", "org,archive)/goo/~me"},
-		{"http://user:pass@a.example/Path?Query=Yes", "example,a)/path?query=yes"},
-		{"http://a.example/%E2%82%AC?q=%20x%2520", "example,a)/%e2%82%ac?q=%20x%20"},
-		{"http://a.example/100%", "example,a)/100%25"},
-		{"http://192.168.1.254/info/", "254,1,168,192)/info"},
-		{"http://[::1]:8080/", "[::1]:8080)/"},
-		{"http://a.example/x;jsessionid=0123456789ABCDEF0123456789abcdef?y=1", "example,a)/x?y=1"},
-		{"http://a.example/x?PHPSESSID=0123456789abcdef0123456789abcdef&y=1", "example,a)/x?y=1"},
-		{"dns:www.a.example", "dns:www.a.example"},
-	} {
-		if got := uri.ReplayKey(c[0]); got != c[1] {
-			t.Errorf("ReplayKey(%q) = %q, want %q", c[0], got, c[1])
-		}
-	}
-}
 
 func TestParseEntryReadsWhatAppendToWrites(t *testing.T) {
 	t.Parallel()
@@ -181,6 +158,9 @@ func TestIndexOfWgetFilesEqualsWarcio(t *testing.T) {
 			length := f["length"]
 			if file == "plain.warc" {
 				length = "-" // warcio leaves out the two empty lines
+			}
+			if path, ok := strings.CutPrefix(words[0], "metadata://gnu.org"); ok {
+				words[0] = "org,gnu)" + path // as surt makes it of such a URI, which warcio.js leaves as it is
 			}
 			theirs = append(theirs, fmt.Sprintf("%s %s %v %v %v %v %v", words[0], words[1], f["url"], f["mime"], f["status"], length, f["offset"]))
 		}

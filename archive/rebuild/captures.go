@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -67,9 +68,14 @@ func (b *rebuilder) addCaptures(ctx context.Context, l *captures.Library, e *fro
 		e.Title = cmp.Or(titleOf(ctx, l, last, header, e.URI), e.Title)
 	case e.Origin != (digest.Origin{}):
 		b.result.Missing++
+		b.result.name("the last payload of %s, archived at %s in %s at %d: %v", e.URI,
+			e.Origin.Date.Format(time.RFC3339), cmp.Or(e.Origin.File, "an unknown file"), e.Origin.Offset,
+			cmp.Or(err, errNoRecord))
 		e.Origin = digest.Origin{}
 	}
 }
+
+var errNoRecord = errors.New("there is no such record")
 
 // titleBytes is how much of a page is read for its title.
 const titleBytes = 256 << 10
@@ -131,6 +137,7 @@ func toRecord(c captures.Capture, header http.Header, err error) *archivedRecord
 	r := &archivedRecord{Header: header, Metadata: map[string]string{}, Origin: digest.Origin{
 		RecordID: c.RecordID, URI: c.URL, Date: c.Date, Payload: payload,
 		File: strings.TrimSuffix(c.Filename, warc.OpenSuffix), Offset: c.Offset, Length: c.Length, Size: c.Size,
+		Framing: c.Framing,
 	}}
 	for _, field := range c.Why {
 		r.Metadata[field.Name] = field.Value

@@ -22,7 +22,10 @@ func (b *rebuilder) open(ctx context.Context) (*captures.Library, error) {
 	if b.library != nil {
 		return b.library, nil
 	}
-	skip := func(warc.Finding) error { return nil } // a damaged record counts as missing
+	skip := func(f warc.Finding) error { // a damaged record counts as missing
+		b.result.name("%v", &f)
+		return nil
+	}
 	var err error
 	b.library, err = captures.OpenLibrary(ctx, b.config.Storage.WARC, captures.Options{}, skip)
 	return b.library, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -23,7 +24,14 @@ type LinksResult struct {
 	Pages   int64 // records that were searched for links
 	New     int64 // URIs that became known
 	Refused int64 // URIs beyond the limits of their hosts
-	Damaged int64 // records that could not be read
+	Damaged int64 // records and files that could not be read
+	Unread
+}
+
+// damaged counts and names what could not be read.
+func (r *LinksResult) damaged(err error) {
+	r.Damaged++
+	r.name("%v", err)
 }
 
 // linkReader finds links in archived pages.
@@ -45,7 +53,9 @@ func Links(
 ) (LinksResult, error) {
 	files, faults := warc.FilesAndPackages([]string{c.Storage.WARC})
 	r := linkReader{store: f, config: c}
-	r.result.Damaged = int64(len(faults))
+	for _, f := range faults {
+		r.result.damaged(f)
+	}
 	slices.SortStableFunc(files, func(a, b warc.File) int { return cmp.Compare(a.Name, b.Name) }) // names have dates
 	progress.Expect(files)
 	for _, file := range files {
@@ -58,11 +68,16 @@ func Links(
 			if _, broken := errors.AsType[storeError](err); broken {
 				return err
 			}
-			if err != nil {
-				r.result.Damaged++
+			if f := rec.Finding(warc.HTTP, fmt.Sprint(err)); err != nil {
+				r.result.damaged(&f)
 			}
 			return nil
 		})
+		for _, f := range notes.All() {
+			if f.Severity == warc.Error {
+				r.result.damaged(&f)
+			}
+		}
 		if err != nil {
 			return r.result, err
 		}

@@ -23,7 +23,7 @@ import (
 func TestVisitsThatTheStoreLostAreFoundAndAdded(t *testing.T) {
 	t.Parallel()
 	l := daemontest.Start(t, func(_, main string) string {
-		return main + "[log]\nextra_info = true\n[feeds]\nusual_sitemap = false\n"
+		return main + "[log]\nextra_info = true\n"
 	})
 	l.Visited(t)
 	now := time.Now()
@@ -77,7 +77,7 @@ func leaveOpen(t *testing.T, dir string) {
 // open.
 func TestVisitsOfABareCompressedLogAreAddedFromTheArchive(t *testing.T) {
 	t.Parallel()
-	l := daemontest.Start(t, func(_, main string) string { return main + "[feeds]\nusual_sitemap = false\n" })
+	l := daemontest.Start(t)
 	l.Visited(t)
 	now := time.Now()
 	want := entriesIn(t, loaded(t, l.Killed(t, daemontest.Damages["intact"])), now)
@@ -96,8 +96,8 @@ func TestVisitsOfABareCompressedLogAreAddedFromTheArchive(t *testing.T) {
 	got := entriesIn(t, c, now)
 	for u, w := range want {
 		g := got[u]
-		if late := (g.Due - w.Due) * 10; late < 0 || late > 5000 {
-			t.Errorf("%s is due %d ms late, want at most some seconds", u, late)
+		if late := (g.Due - w.Due) * 10; late < 0 || late > 60_000 {
+			t.Errorf("%s is due %d ms late, want at most a minute, for a busy machine", u, late)
 		}
 		if g.Due = w.Due; g != w {
 			t.Errorf("%s was %+v, is %+v", u, w, g)

@@ -53,6 +53,7 @@ type Result struct {
 	Hosts    int64
 	Payloads int64 // URIs whose last payload is in the archive
 	Missing  int64 // URIs whose last payload should be in the archive, but was not found
+	Unread
 }
 
 // rebuilder is a store that is being rebuilt.
@@ -77,6 +78,18 @@ type rebuilder struct {
 	added   []uri.URI // whose entries got such visits
 
 	inferred map[uri.URI]bool // URIs with a line that lacks the thirteenth column: only the archive knows its record
+}
+
+// maxNamed is how many places [Unread] names.
+const maxNamed = 1000
+
+// Unread names the first places of logs and archive that could not be read, and says why.
+type Unread struct{ Named []string }
+
+func (u *Unread) name(format string, args ...any) {
+	if len(u.Named) < maxNamed {
+		u.Named = append(u.Named, fmt.Sprintf(format, args...))
+	}
 }
 
 func newRebuilder(f *frontier.Frontier, c *config.Config, now time.Time) rebuilder {
@@ -134,11 +147,11 @@ type rebuiltVisit struct {
 func Store(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, logs []string, now time.Time,
 ) (Result, error) {
-	sorted, err := sortByTime(logs)
+	b := newRebuilder(f, c, now)
+	sorted, err := b.sortByTime(logs)
 	if err != nil {
 		return Result{}, err
 	}
-	b := newRebuilder(f, c, now)
 	if err := b.read(ctx, sorted); err != nil {
 		return b.result, err
 	}
@@ -165,15 +178,16 @@ func AddMissing(
 	return m, b.result, errors.Join(m.Rest(f, c, now), f.Sync())
 }
 
-// sortByTime sorts logs by the times of their first lines. It drops files without a line of a crawl log.
-func sortByTime(logs []string) ([]crawler.LogPart, error) {
+// sortByTime sorts logs by the times of their first lines. It drops files without a line of a crawl log, and names
+// those that are not empty.
+func (b *rebuilder) sortByTime(logs []string) ([]crawler.LogPart, error) {
 	first := map[string]time.Time{}
 	var sorted []crawler.LogPart
 	for _, log := range logs {
-		errFound := errors.New("found")
+		errFound, empty := errors.New("found"), true
 		err := crawllog.Forwards(log, 0, func(line string) error {
 			e, err := crawllog.Parse(line)
-			if err != nil {
+			if empty = false; err != nil {
 				return nil //nolint:nilerr // look at the next line
 			}
 			first[log] = e.Logged
@@ -184,6 +198,8 @@ func sortByTime(logs []string) ([]crawler.LogPart, error) {
 			sorted = append(sorted, crawler.LogPart{Name: log})
 		case err != nil:
 			return nil, err
+		case !empty:
+			b.result.name("%s: no line of it is one of a crawl log", log)
 		}
 	}
 	if len(sorted) == 0 {
@@ -202,6 +218,7 @@ func (b *rebuilder) readLog(ctx context.Context, log string, offset int64) error
 		u, errURI := uri.Parse(e.URI)
 		if err != nil || errURI != nil {
 			b.result.BadLines++
+			b.result.name("%s: %.200q: %v", log, line, cmp.Or(err, errURI))
 			return nil
 		}
 		if b.missing && !crawler.IsVisit(e) {

@@ -198,6 +198,38 @@ func crawled(
 	return w
 }
 
+// A rebuild names the lines and records that it cannot read, and does without them.
+func TestARebuildNamesWhatItCouldNotRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := crawled(t, t.TempDir(), "[seeds]\nuris = [\"http://a.example/\"]\n", variedSite, 24*time.Hour, new(visits))
+		w.Close()
+		files, err := filepath.Glob(w.Path("warc/*.warc.gz"))
+		archivetest.Must(t, err)
+		for _, file := range files {
+			archivetest.Must(t, os.Remove(file))
+		}
+		log, other, cfg := w.Path("crawl.log"), w.Path("other.log"), w.Parts.Config.Current()
+		archivetest.Must(t, os.WriteFile(log, []byte(archivetest.Read(t, log)+"no line of a log\n"), 0o600))
+		archivetest.Must(t, os.WriteFile(other, []byte("no line of a log\n"), 0o600))
+		archivetest.Must(t, os.RemoveAll(cfg.Storage.State))
+		f, err := frontier.Open(frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: time.Now()})
+		archivetest.Must(t, err)
+		defer f.Close() //nolint:errcheck // the test is done
+		r, err := rebuild.Store(t.Context(), f, cfg, []string{log, other}, time.Now())
+		archivetest.Must(t, err)
+		named := strings.Join(r.Unread.Named, "\n")
+		for _, want := range []string{log + `: "no line of a log": `, other + ": no line of it", "the last payload of http://a.example/honest, archived at "} {
+			if !strings.Contains(named, want) {
+				t.Errorf("%q is not among what could not be read:\n%s", want, named)
+			}
+		}
+		if n := int64(strings.Count(named, "the last payload of ")); n != r.Missing || n < 5 || r.BadLines != 1 {
+			t.Errorf("%d payloads are named of %d, and %d lines are faulty", n, r.Missing, r.BadLines)
+		}
+	})
+}
+
 // compareNext compares how long each URI waits after its next visit, as the rule estimates it from what it has learned.
 func compareNext(t *testing.T, waits evaluators.Stack, lost, rebuilt contents) {
 	t.Helper()

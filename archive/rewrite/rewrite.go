@@ -27,8 +27,9 @@ type Options struct {
 	Out    string   // folder of the new files; created if it is missing
 	From   []string // further files and folders that may hold originals
 	Select Selection
-	All    bool // make a response from every revisit, even if its original is in the new files
-	Keep   bool // keep revisits as they are, and return what they depend on
+	All    bool                 // make a response from every revisit, even if its original is in the new files
+	Keep   bool                 // keep revisits as they are, and return what they depend on
+	Leave  func(warc.File) bool // reports which files are left out, also of From; nil = none
 
 	// Each new file begins with a warcinfo record with the program, its command and the time, unless Software is empty.
 	Software, Command string
@@ -39,7 +40,9 @@ type Options struct {
 
 // Selection selects captures. All criteria that are set must hold. The zero value selects all captures.
 type Selection struct {
-	Hosts    []string // one of these hosts; a leading dot includes all hosts below
+	// One of these hosts. A leading dot includes all hosts below. Without a port, all ports of a host are selected, or
+	// with a colon at the end only the default port.
+	Hosts    []string
 	Prefixes []string // one of these begins the URI
 	From, To time.Time
 }
@@ -56,8 +59,7 @@ func (s Selection) Matcher() func(uri string, date time.Time) bool {
 	for _, h := range s.Hosts {
 		hosts[strings.ToLower(h)] = true
 	}
-	isHost := func(uri string) bool {
-		host := depend.HostOf(uri)
+	isNamed := func(host string) bool {
 		if hosts[host] || hosts["."+host] {
 			return true
 		}
@@ -67,6 +69,16 @@ func (s Selection) Matcher() func(uri string, date time.Time) bool {
 			}
 		}
 		return false
+	}
+	isHost := func(uri string) bool {
+		host := depend.HostOf(uri)
+		name := host
+		if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+			name = host[:i]
+		} else {
+			host += ":"
+		}
+		return isNamed(host) || isNamed(name)
 	}
 	return func(uri string, date time.Time) bool {
 		page := pageOf(uri)
@@ -126,9 +138,10 @@ type provided struct {
 }
 
 // Files copies the records of files, folders and WACZ packages into new files of the same names in another folder. The
-// new files depend on nothing else: a revisit whose original would be left out becomes a response with the payload of
-// the original, and later revisits of the same original refer to that response. The response keeps the HTTP head of the
-// revisit, unless there is none or it is one of a 304. A metadata record next to each new response says how it was
+// new files depend on nothing else: a revisit whose original would be left out, or whose head does not fit the body of
+// the original, becomes a response with the payload of the original. Later revisits of the same original with the same
+// framing refer to that response. The response keeps the HTTP head of the revisit, unless there is none or it is one of
+// a 304. A metadata record next to each new response says how it was
 // made, and a warcinfo record how the file was made. All other records are copied byte for byte.
 //
 // Nothing that exists is changed or overwritten. Damaged records are reported and not copied. Revisits whose original
@@ -141,12 +154,14 @@ func Files(ctx context.Context, paths []string, o Options, report func(warc.Find
 	var sum Summary
 	report = warc.CountErrors(&sum.Errors, report)
 	inputs, faults := warc.FilesAndPackages(paths)
+	inputs = warc.Without(inputs, o.Leave)
 	isInput := func(path string) bool {
 		return slices.ContainsFunc(inputs, func(f warc.File) bool { return f.Path == path })
 	}
 	var hidden []warc.Finding // damage in the files of o.From; damage in the others is reported when they are rewritten
 	var err error
-	p.survey, err = depend.New(ctx, append(slices.Clone(paths), o.From...), o.Progress, func(f warc.Finding) error {
+	all, allFaults := warc.FilesAndPackages(append(slices.Clone(paths), o.From...))
+	p.survey, err = depend.Of(ctx, warc.Without(all, o.Leave), allFaults, o.Progress, func(f warc.Finding) error {
 		asked := isInput(f.File) || slices.ContainsFunc(faults, func(g *warc.Finding) bool { return g.File == f.File })
 		if f.Severity == warc.Error && !asked && len(hidden) < warc.MaxFindings {
 			hidden = append(hidden, f)
@@ -230,10 +245,16 @@ func (p *plan) choose() {
 	}
 }
 
+// body is the payload of an original in one framing.
+type body struct {
+	original int32
+	framing  string
+}
+
 // decide decides which record replaces each revisit, in the order of the files. It returns findings about revisits
 // without an original, which are copied unchanged.
 func (p *plan) decide() (missing []warc.Finding) {
-	firsts := map[int32]int32{}
+	firsts := map[body]int32{}
 	for i, c := range p.survey.All() {
 		if !c.IsRevisit || !p.inputs[c.File] || !p.chosen[c.ID] {
 			continue
@@ -246,18 +267,22 @@ func (p *plan) decide() (missing []warc.Finding) {
 		if p.o.Keep {
 			continue
 		}
-		if of := p.survey.At(o); of.Method == c.Method && of.Payload != c.Payload {
+		of := p.survey.At(o)
+		if of.Method == c.Method && of.Payload != c.Payload {
 			missing = append(missing, p.finding(i, warc.OtherOriginal,
 				"the original has another payload digest; the revisit is copied as it is"))
 			continue
 		}
-		inside := p.inputs[p.survey.At(o).File] && p.chosen[p.survey.At(o).ID]
-		if inside && !p.o.All {
+		if p.inputs[of.File] && p.chosen[of.ID] && warc.Joins(c.Framing, of.Framing) && !p.o.All {
 			continue
 		}
-		first, filled := firsts[o]
+		b := body{o, c.Framing}
+		if b.framing == warc.UnknownFraming { // the response gets the head of the original
+			b.framing = of.Framing
+		}
+		first, filled := firsts[b]
 		if !filled || p.o.All {
-			first, firsts[o] = i, i
+			first, firsts[b] = i, i
 		}
 		p.changes[c.ID] = change{newID: renamed(p.survey.IDOf(i)), original: o, first: first}
 		p.payloads[o] = nil
@@ -373,7 +398,11 @@ func (s Selection) String() string {
 			parts = append(parts, text)
 		}
 	}
-	list("hosts", s.Hosts)
+	var hosts []string
+	for _, h := range s.Hosts {
+		hosts = append(hosts, strings.TrimSuffix(h, ":"))
+	}
+	list("hosts", hosts)
 	list("prefixes", s.Prefixes)
 	if !s.From.IsZero() {
 		parts = append(parts, "from "+s.From.UTC().Format(time.RFC3339))
@@ -394,7 +423,7 @@ func (w *rewriter) begin() error {
 		return nil
 	}
 	w.begun = true
-	revisits := "become responses if their originals are in no file of this folder"
+	revisits := "become responses if their originals are in no file of this folder or have another framing"
 	switch {
 	case w.o.Keep:
 		revisits = "are kept"

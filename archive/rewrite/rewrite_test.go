@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/archive/captures"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
@@ -124,6 +126,65 @@ func TestRewrittenFileNeedsNoOtherFile(t *testing.T) {
 	}
 }
 
+// TestPywbShowsMendedRevisits rewrites an archive with revisits whose heads do not fit the bodies of their originals,
+// and plays it with pywb.
+func TestPywbShowsMendedRevisits(t *testing.T) {
+	t.Parallel()
+	l := archivetest.New(t)
+	const plain, chunked = archivetest.HTMLHead, archivetest.ChunkedHead
+	coded := plain + "\r\nContent-Encoding: gzip"
+	text, zipped := strings.Repeat("<p>text</p>", 200), archivetest.Coded(t, "gzip", strings.Repeat("<p>zip</p>", 200))
+	for _, c := range []struct{ name, head, body string }{
+		{"plain", plain, text}, {"chunked", chunked, text}, {"coded", coded, zipped}, {"packed", plain, zipped},
+	} {
+		original := l.Page("http://a.example/"+c.name, c.head, c.body)
+		for _, again := range []string{plain, chunked, coded, plain, chunked} {
+			if strings.Contains(again, "gzip") && c.body != zipped {
+				again = plain
+			}
+			l.Revisit("http://b.example/"+c.name, again+"\r\nX-Again: yes", original)
+		}
+	}
+	l.Seal()
+	warnings := 0
+	verdict, err := archive.Verify(t.Context(), []string{l.Dir}, archive.VerifyOptions{}, func(f warc.Finding) error {
+		if warnings++; f.Kind != warc.OtherFraming {
+			t.Errorf("verify reports %s", f.Error())
+		}
+		return nil
+	})
+	archivetest.Must(t, err)
+	// Of chunked the three plain ones, of coded all except one, of packed the coded one.
+	if want := 3 + 4 + 1; verdict.Warnings != want {
+		t.Errorf("verify has %d warnings, want %d", verdict.Warnings, want)
+	}
+	out, sum, found := rewritten(t, []string{l.Dir}, rewrite.Options{})
+	if len(found) > 0 || sum.Filled != 1+2+1 || sum.Repointed != 2+2 {
+		t.Errorf("sum %+v, findings %v", sum, found)
+	}
+	var lines strings.Builder
+	_, err = index.Build(t.Context(), []string{out}, index.Options{}, &lines, noFinding)
+	archivetest.Must(t, err)
+	player, lib := foreign.Pywb(t, out, archivetest.Save(t, "index.cdxj", []byte(lines.String()))), openOut(t, out)
+	for _, name := range []string{"plain", "chunked", "coded", "packed"} {
+		want := text
+		if name == "coded" || name == "packed" {
+			want = zipped
+		}
+		for _, c := range history(t, lib, "http://b.example/"+name) {
+			request, err := http.NewRequest(http.MethodGet, player+c.Date.Format(index.DateLayout)+"id_/"+c.URL, nil)
+			archivetest.Must(t, err)
+			request.Header.Set("Accept-Encoding", "gzip") // what comes is not decoded
+			answer, err := http.DefaultClient.Do(request)
+			archivetest.Must(t, err)
+			b, err := io.ReadAll(answer.Body)
+			if _ = answer.Body.Close(); string(b) != want || err != nil {
+				t.Errorf("pywb shows %.60q of %s at %s, %v", b, c.URL, c.Date, err)
+			}
+		}
+	}
+}
+
 func TestAllMakesAResponseFromEveryRevisit(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
@@ -170,9 +231,15 @@ func TestARevisitWithoutItsOriginalIsCopiedAndReported(t *testing.T) {
 func TestWhatIsAboutAPageIsExtractedWithIt(t *testing.T) {
 	t.Parallel()
 	prefix := rewrite.Selection{Prefixes: []string{"http://b.example/t"}}.Matcher()
-	host := rewrite.Selection{Hosts: []string{"b.example"}}.Matcher()
+	host := rewrite.Selection{Hosts: []string{"b.example", "[::1]", "d.example:", "e.example:81"}}.Matcher()
 	for uri, want := range map[string][2]bool{
 		"http://b.example/today":              {true, true},
+		"http://b.example:8080/today":         {false, true},
+		"http://[::1]:8080/":                  {false, true},
+		"http://d.example/":                   {false, true},
+		"http://d.example:8080/":              {false, false},
+		"http://e.example/":                   {false, false},
+		"http://e.example:81/":                {false, true},
 		"urn:evidence:http://b.example/today": {true, true},
 		"urn:text:http://b.example/today":     {true, true},
 		"urn:text:http://b.example/other":     {false, true},

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
@@ -178,6 +179,7 @@ type Logs struct {
 
 	From, To time.Time                           // the visits from one time and before another; zero = of the captures
 	Select   func(uri string, at time.Time) bool // of these URIs; nil = all
+	ByHost   bool                                // of hosts with captures in the package, from their first to their last
 }
 
 // columns of a crawl log, from 0.
@@ -213,45 +215,75 @@ func (p *writer) logs(lines *os.File) error {
 
 // wantedLines returns a function that reports whether a line is of the chosen visits. lines is the index.
 func (p *writer) wantedLines(lines *os.File) (func(line []byte) bool, error) {
-	first, last, err := periodOf(lines)
+	all, hosts, err := p.periodsOf(lines)
 	if err != nil {
 		return nil, err
 	}
 	choice := p.o.Logs
 	if !choice.From.IsZero() {
-		first = choice.From
+		all.first = choice.From
 	}
-	last = last.Add(time.Millisecond) // the index has no smaller unit
 	if !choice.To.IsZero() {
-		last = choice.To
+		all.end = choice.To
 	}
 	return func(line []byte) bool {
 		uri, at, ok := visitOf(line)
-		return ok && !at.Before(first) && at.Before(last) && (choice.Select == nil || choice.Select(uri, at))
+		return ok && all.has(at) && (choice.Select == nil || choice.Select(uri, at)) &&
+			(!choice.ByHost || hosts[hostOf(uri)].has(at))
 	}, nil
 }
 
-// periodOf returns the times of the first and the last capture in an index.
-func periodOf(lines *os.File) (first, last time.Time, err error) {
+// period is from a first time to before its end.
+type period struct{ first, end time.Time }
+
+func (p period) has(at time.Time) bool { return !at.Before(p.first) && at.Before(p.end) }
+
+// with returns the period extended to a time, which the index has in milliseconds.
+func (p period) with(at time.Time) period {
+	if p.end.IsZero() || at.Before(p.first) {
+		p.first = at
+	}
+	if end := at.Add(time.Millisecond); end.After(p.end) {
+		p.end = end
+	}
+	return p
+}
+
+// periodsOf returns the period of the captures in an index, and the period of each host if the lines of the log are
+// chosen by host.
+func (p *writer) periodsOf(lines *os.File) (all period, hosts map[string]period, err error) {
 	scan, err := linesOf(lines)
 	if err != nil {
-		return first, last, err
+		return all, nil, err
 	}
-	lowest, highest := "", ""
+	hosts = map[string]period{}
 	for scan.Scan() {
 		_, rest, _ := strings.Cut(scan.Text(), " ")
 		stamp, _, _ := strings.Cut(rest, " ")
-		if lowest == "" || stamp < lowest {
-			lowest = stamp
+		at, err := index.ParseStamp(stamp)
+		if err != nil {
+			return all, nil, err
 		}
-		highest = max(highest, stamp)
+		all = all.with(at)
+		if !p.o.Logs.ByHost {
+			continue
+		}
+		e, err := index.ParseEntry(scan.Text())
+		if err != nil {
+			return all, nil, err
+		}
+		host := hostOf(e.URL)
+		hosts[host] = hosts[host].with(at)
 	}
-	if err := scan.Err(); err != nil || lowest == "" {
-		return first, last, err
+	return all, hosts, scan.Err()
+}
+
+// hostOf returns the host of a URI, with its port if the URI has one. A look-up is of the host that it looks for.
+func hostOf(uri string) string {
+	if host, ok := strings.CutPrefix(uri, "dns:"); ok {
+		return host
 	}
-	first, errFirst := index.ParseStamp(lowest)
-	last, errLast := index.ParseStamp(highest)
-	return first, last, errors.Join(errFirst, errLast)
+	return depend.HostOf(uri)
 }
 
 // visitOf returns the URI of a line and when its visit began. Without a response that is when it was logged.

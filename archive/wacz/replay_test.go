@@ -30,11 +30,12 @@ import (
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // player is a page with the service worker of wabac.js, which plays the collection "test" below /w/test/.
 const player = `<!doctype html><body style="margin:0"><script>
-async function load(file) {
+async function load(file, noCache) {
 	await navigator.serviceWorker.register("/sw.js");
 	const worker = (await navigator.serviceWorker.ready).active;
 	const added = new Promise((loaded, failed) => {
@@ -43,7 +44,7 @@ async function load(file) {
 			if (e.data.error) failed(new Error(e.data.error));
 		};
 	});
-	worker.postMessage({msg_type: "addColl", name: "test", file: {sourceUrl: file}});
+	worker.postMessage({msg_type: "addColl", name: "test", file: {sourceUrl: file, noCache}});
 	return added;
 }
 function play(stamp, uri) {
@@ -206,26 +207,67 @@ func TestReplayEngineShowsEveryVersion(t *testing.T) {
 	if want := 7*archivetest.VisitsOfVersions + archivetest.Versions; len(all) != want {
 		t.Fatalf("the archive has %d captures, want %d", len(all), want)
 	}
-	text, err := json.Marshal(all)
-	archivetest.Must(t, err)
 	pack, whole := filepath.Join(t.TempDir(), "archive.wacz"), filepath.Join(t.TempDir(), "archive.warc.gz")
 	packedAs(t, pack, l.Files(), Options{})
 	join(t, whole, l.Files())
 	for name, file := range map[string]string{"archive.warc.gz": whole, "archive.wacz": pack} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := browser.Open(t, 200, 100)
-			p.Go(serve(t, worker, name, file))
-			if got := p.Eval(fmt.Sprintf("load(%q)", "/"+name)); got != `"loaded"` {
-				t.Fatalf("the loaded collection is %s", got)
-			}
-			var wrong []string
-			archivetest.Must(t, json.Unmarshal([]byte(p.Eval(fmt.Sprintf(replayed, text))), &wrong))
-			for i, w := range wrong {
-				t.Errorf("capture %d of %d that differ, of %d: %s", i+1, len(wrong), len(all), w)
-			}
+			enginePlays(t, worker, file, all, true)
 		})
 	}
+}
+
+// enginePlays plays captures of an archive with the engine of ReplayWeb.page. Each must have the wanted payload. With
+// its cache, the engine takes the body of another record with the same payload digest, whatever its framing.
+func enginePlays(t *testing.T, worker, file string, all []wanted, cache bool) {
+	t.Helper()
+	text, err := json.Marshal(all)
+	archivetest.Must(t, err)
+	name := filepath.Base(file)
+	p := browser.Open(t, 200, 100)
+	p.Go(serve(t, worker, name, file))
+	if got := p.Eval(fmt.Sprintf("load(%q, %t)", "/"+name, !cache)); got != `"loaded"` {
+		t.Fatalf("the loaded collection is %s", got)
+	}
+	var wrong []string
+	archivetest.Must(t, json.Unmarshal([]byte(p.Eval(fmt.Sprintf(replayed, text))), &wrong))
+	for i, w := range wrong {
+		t.Errorf("capture %d of %d that differ, of %d: %s", i+1, len(wrong), len(all), w)
+	}
+}
+
+// TestReplayToolsFindOddURIs plays captures of URIs with characters and parameters that keys often treat wrongly, with
+// the engine of ReplayWeb.page from a package, and with pywb.
+func TestReplayToolsFindOddURIs(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	l := archivetest.New(t)
+	for i, target := range []string{
+		"/i;jsessionid=0123456789ABCDEF0123456789abcdef?y=1", "/j;jsessionid=0123456789abcdef0123456789abcdef",
+		"/a|b", "/a[1]", "/[x]/y?z[0]=1|2", "/q?a-b=1&a=2", "/q?a[]=1&a=0", "/caf%C3%A9?q=%C3%A9", "/%7Bcurly%7D", "/a%7Cc",
+		"/a%5B2%5D", "/UPPER/Case?Q=R", "/a//b/", "/semi;colon=1", "/plus+plus?x=a+b", "/tick%60%22", "/star*(1)!'~", "/a^b?^",
+		"/%25", "/a%2Fb", "/a%3Fb", "/?", "/x?&", "/x?a&&b=", "/q?mysid=0123456789abcdef0123456789abcdef&b=1", "/b?\\",
+	} {
+		u, err := uri.Parse("http://odd.example" + target)
+		archivetest.Must(t, err)
+		l.Page(u.String(), archivetest.HTMLHead, fmt.Sprintf("<!doctype html><title>%d</title>", i))
+	}
+	l.Seal()
+	all := everyCapture(t, l)
+	t.Run("wabac", func(t *testing.T) {
+		t.Parallel()
+		pack := filepath.Join(t.TempDir(), "archive.wacz")
+		packedAs(t, pack, l.Files(), Options{})
+		enginePlays(t, foreign.ReplayWorker(t), pack, all, true)
+	})
+	t.Run("pywb", func(t *testing.T) {
+		t.Parallel()
+		var lines strings.Builder
+		_, err := index.Build(t.Context(), l.Files(), index.Options{}, &lines, noFinding)
+		archivetest.Must(t, err)
+		pywbPlays(t, foreign.Pywb(t, l.Dir, archivetest.Save(t, "index.cdxj", []byte(lines.String()))), all, false)
+	})
 }
 
 // join writes the files one after the other into a new one.
@@ -275,18 +317,24 @@ func TestPywbShowsEveryVersion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			player := foreign.Pywb(t, l.Dir, archivetest.Save(t, "index.cdxj", []byte(make(t))))
-			for _, c := range all {
-				stamp := c.Stamp
-				if name != "milliseconds" {
-					stamp = stamp[:len(index.DateLayout)]
-				}
-				if status, b := load(t, player+stamp+"id_/"+c.URI); !c.is(b) {
-					t.Errorf("%s %s: %s %.80q", c.Stamp, c.URI, status, b)
-				}
-			}
-			t.Logf("pywb played %d captures", len(all))
+			pywbPlays(t, player, all, name == "milliseconds")
 		})
 	}
+}
+
+// pywbPlays plays captures with pywb. Each must have the wanted payload.
+func pywbPlays(t *testing.T, player string, all []wanted, milliseconds bool) {
+	t.Helper()
+	for _, c := range all {
+		stamp := c.Stamp
+		if !milliseconds {
+			stamp = stamp[:len(index.DateLayout)]
+		}
+		if status, b := load(t, player+stamp+"id_/"+c.URI); !c.is(b) {
+			t.Errorf("%s %s: %s %.80q", c.Stamp, c.URI, status, b)
+		}
+	}
+	t.Logf("pywb played %d captures", len(all))
 }
 
 // is reports whether a payload is the wanted one.
@@ -351,6 +399,15 @@ func TestOtherProgramsAcceptTheArchive(t *testing.T) {
 			"it does not know that a body with WARC-Truncated is shorter than its Content-Length",
 		},
 		{"wacz", []string{"validate", "-f"}, []string{good}, []string{broken}, "", ""},
+		{
+			"jwat",
+			nil,
+			l.Files(),
+			[]string{bad},
+			"Incorrect payload digest",
+			"it takes the digest of a chunked body with its chunks, as warcio does",
+		},
+		{"solrwayback", nil, l.Files(), []string{bad}, "", ""},
 	} {
 		t.Run(c.program, func(t *testing.T) {
 			t.Parallel()

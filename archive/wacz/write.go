@@ -43,12 +43,15 @@ const waczVersion = "1.1.1"
 type Options struct {
 	Out                          string // path of the package; ends in .wacz
 	Title, Description, Software string // of datapackage.json
+	Rights, Access, Available    string // the same: terms of Dublin Core, if set
 	Now                          time.Time
 	From                         Sources           // files outside the package that may hold originals of its revisits
 	Rewritten                    bool              // the files were just rewritten, which has reported missing originals
 	NoText                       bool              // leave title and text of the pages out
 	Key                          *ecdsa.PrivateKey // signs the package; nil = it is not signed
+	Identity                     *Identity         // whose key that is; nil = the signature is anonymous
 	Logs                         Logs
+	Leave                        func(warc.File) bool // reports which files are left out; nil = none
 	Progress                     *warc.Progress
 
 	// MaxSize is the maximum size of the WARC files in one package, in bytes. If it is set, Write makes several packages
@@ -91,6 +94,9 @@ type datapackage struct {
 	Version     string     `json:"wacz_version"`
 	Title       string     `json:"title,omitempty"`
 	Description string     `json:"description,omitempty"`
+	Rights      string     `json:"rights,omitempty"`
+	Access      string     `json:"accessRights,omitempty"`
+	Available   string     `json:"available,omitempty"` // the end of an embargo
 	Created     string     `json:"created"`
 	Modified    string     `json:"modified"`
 	Software    string     `json:"software"`
@@ -219,7 +225,7 @@ func (p *packing) choose(paths []string) ([]warc.File, error) {
 	}
 	var files []warc.File
 	names := map[string]string{}
-	for _, f := range all {
+	for _, f := range warc.Without(all, p.o.Leave) {
 		name := filepath.Base(f.Path)
 		if strings.HasSuffix(name, warc.OpenSuffix) {
 			if err := p.report(warc.LeftOut(f.Path)); err != nil {
@@ -351,25 +357,16 @@ func (p *writer) indexes(file *os.File) error {
 	return p.addText("indexes/index.idx", second.Bytes())
 }
 
-// manifest writes datapackage.json and the file with its digest. Neither lists itself.
+// manifest writes datapackage.json and the file with its digest. Neither lists itself. py-wacz wants one date in both,
+// and authsign no date after the time stamp, nor one of more than [maxDelay] before it: a large package is dated again.
 func (p *writer) manifest() error {
-	d := datapackage{
-		Profile: "data-package", Version: waczVersion, Title: p.title(), Description: p.o.Description, Software: p.o.Software,
-		Created: timestamp(p.o.Now), Modified: timestamp(p.o.Now), Resources: p.resources,
+	text, proof, stamped, err := p.describe(p.o.Now)
+	delay := stamped.Sub(p.o.Now.Truncate(time.Second))
+	if err == nil && !stamped.IsZero() && (delay < 0 || delay > maxDelay) {
+		text, proof, _, err = p.describe(stamped)
 	}
-	if len(p.needs) > 0 {
-		d.Relation = &relation{p.needs}
-	}
-	text, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return err
-	}
-	sum := sha256.Sum256(text)
-	proof := descriptorDigest{Path: descriptorName, Hash: "sha256:" + hex.EncodeToString(sum[:])}
-	if p.o.Key != nil {
-		if proof.SignedData, err = sign(p.o.Key, proof.Hash, p.o.Software, p.o.Now); err != nil {
-			return err
-		}
 	}
 	digest, err := json.MarshalIndent(proof, "", "  ")
 	if err != nil {
@@ -379,6 +376,30 @@ func (p *writer) manifest() error {
 		return err
 	}
 	return p.addText(descriptorDigestName, digest)
+}
+
+// describe returns the two files of [writer.manifest], and the time of the time stamp if there is one.
+func (p *writer) describe(created time.Time) (text []byte, proof descriptorDigest, stamped time.Time, err error) {
+	d := datapackage{
+		Profile: "data-package", Version: waczVersion, Title: p.title(), Description: p.o.Description, Software: p.o.Software,
+		Rights: p.o.Rights, Access: p.o.Access, Available: p.o.Available,
+		Created: timestamp(created), Modified: timestamp(created), Resources: p.resources,
+	}
+	if len(p.needs) > 0 {
+		d.Relation = &relation{p.needs}
+	}
+	if text, err = json.MarshalIndent(d, "", "  "); err != nil {
+		return nil, proof, stamped, err
+	}
+	sum := sha256.Sum256(text)
+	proof = descriptorDigest{Path: descriptorName, Hash: "sha256:" + hex.EncodeToString(sum[:])}
+	switch {
+	case p.o.Identity != nil:
+		proof.SignedData, stamped, err = signAs(p.o.Identity, p.o.Key, proof.Hash, p.o.Software, created)
+	case p.o.Key != nil:
+		proof.SignedData, err = sign(p.o.Key, proof.Hash, p.o.Software, created)
+	}
+	return text, proof, stamped, err
 }
 
 // counter counts the bytes that are written to it.

@@ -12,13 +12,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
 
 // Checker checks single records: their structure, their header and their digests. It is not safe for concurrent use.
 type Checker struct {
+	Now time.Time // later dates are reported; zero = none are
+
 	report func(Finding)
+	status int // see [Checker.Status]
+	gaps   gaps
 	hashes hashes
 	in     *bufio.Reader // reads HTTP heads
 	info   []byte        // the beginning of the last warcinfo or metadata record
@@ -51,6 +56,9 @@ func (c *Checker) Check(rec *Record) (whole bool) {
 	c.headers(rec)
 	return true
 }
+
+// Status returns the HTTP status in the record that was checked last. It is 0 if there is none.
+func (c *Checker) Status() int { return c.status }
 
 func (c *Checker) fail(rec *Record, k Kind, format string, args ...any) {
 	c.report(rec.Finding(k, fmt.Sprintf(format, args...)))
@@ -138,6 +146,10 @@ func (c *Checker) block(rec *Record) func() {
 		c.noteWriter(rec)
 		c.compareSecond(rec)
 		c.message(rec, m)
+		c.gaps.add(rec, m)
+		if c.status = m.head.Status; m.undecoded != nil && trouble == nil {
+			c.warn(rec, HTTP, "the payload cannot be decoded: %v", m.undecoded)
+		}
 		if unknown != nil {
 			c.warn(rec, Algorithm, "%v", unknown)
 		}
@@ -181,10 +193,18 @@ func (c *Checker) digest(rec *Record, whole, part hash.Hash) (m message, dechunk
 		defer in.Reset(nil)
 		if m.head, m.err = ReadHead(in); m.err != nil {
 			trouble, part = m.err, nil
-		} else if part != nil {
-			if body, chunks := m.head.Payload(in); chunks {
-				_, trouble = io.Copy(part, body)
-				dechunked, part = true, nil
+		} else {
+			body, chunks := rec.payload(m.head, in)
+			coded := m.head.isCoded(rec.Header)
+			if chunks && part != nil || coded {
+				if part != nil {
+					body = io.TeeReader(body, part)
+				}
+				if coded {
+					m.undecoded = m.head.undecoded(body)
+				}
+				_, trouble = io.Copy(io.Discard, body)
+				dechunked, part = chunks, nil
 				if errors.Is(trouble, io.ErrUnexpectedEOF) && rec.Header.Get("WARC-Truncated") != "" {
 					trouble = nil // the record itself says that its end is missing
 				}
@@ -241,9 +261,10 @@ func (c *Checker) isFraming(rec *Record, want Digest) bool {
 
 // message is the HTTP message of a record, as far as it was read.
 type message struct {
-	is   bool
-	head Head
-	err  error
+	is        bool
+	head      Head
+	err       error
+	undecoded error // why the content coding of the payload cannot be removed
 }
 
 // isMessage reports whether the block of a record should begin with an HTTP head.
@@ -263,6 +284,11 @@ func (c *Checker) message(rec *Record, m message) {
 	case !m.is:
 	case m.err != nil:
 		c.fail(rec, HTTP, "the %s cannot be read: %v", h.Type(), m.err)
+	case m.head.kind() != messageKind(h):
+		c.fail(rec, HTTP, "the %s record holds a %s", h.Type(), m.head.kind())
+	case isNotModified(h) && m.head.Status != http.StatusNotModified:
+		c.fail(rec, BadHeader, "WARC-Profile says that the server answered 304, and the head has the status %d",
+			m.head.Status)
 	case !m.head.Ended() && !cut && h.Type() == "revisit":
 		c.warn(rec, HTTP, "the HTTP head has no empty line at its end")
 	case !m.head.Ended() && !cut:

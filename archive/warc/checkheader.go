@@ -1,6 +1,11 @@
 package warc
 
-import "strings"
+import (
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
 
 // The headers that every record must have, the types that must have a target, all types, and the known profiles of
 // revisits.
@@ -14,6 +19,7 @@ var (
 		"warcinfo": true, "response": true, "resource": true, "request": true, "metadata": true, "revisit": true,
 		"conversion": true, "continuation": true,
 	}
+	truncations = map[string]bool{"": true, "length": true, "time": true, "disconnect": true, "unspecified": true}
 	// Headers that a record may have several times: the second is a proposal of the IIPC.
 	repeated       = map[string]bool{"warc-concurrent-to": true, "warc-protocol": true}
 	revisitProfile = map[string]bool{
@@ -64,6 +70,18 @@ func (c *Checker) headers(rec *Record) {
 		if hasWARCName(f) && !repeated[strings.ToLower(f.Name)] && h[:i].Get(f.Name) != "" {
 			c.fail(rec, BadHeader, "%s occurs twice", f.Name)
 		}
+	}
+	if kind := msgtype(h); kind != "" && messageKind(h) != "" && kind != messageKind(h) {
+		c.fail(rec, BadHeader, "the Content-Type of a %s record says msgtype=%s", h.Type(), kind)
+	}
+	if why := h.Get("WARC-Truncated"); !truncations[strings.ToLower(why)] {
+		c.warn(rec, BadHeader, "WARC-Truncated is %.40q, which WARC/1.1 does not define", why)
+	}
+	if name := h.Get("WARC-Filename"); rec.Offset == 0 && name != "" && !isNameOf(name, rec.File) {
+		c.warn(rec, NoInfo, "WARC-Filename is %.200q: the file had another name when it was written", name)
+	}
+	if !c.Now.IsZero() && h.Date().After(c.Now.Add(maxAhead)) {
+		c.warn(rec, BadHeader, "WARC-Date is in the future: %s", h.Get("WARC-Date"))
 	}
 	c.date(rec, "WARC-Date")
 	c.date(rec, "WARC-Refers-To-Date")
@@ -119,8 +137,47 @@ func hasHost(rest string) bool {
 	return ok && host != "" && strings.IndexByte("/?#", host[0]) < 0
 }
 
+// maxAhead is how far a date may be in the future: clocks differ.
+const maxAhead = 24 * time.Hour
+
+// isNameOf reports whether a name in a header is the name of a file, compressed or not.
+func isNameOf(name, file string) bool {
+	plain := func(s string) string { return strings.TrimSuffix(strings.TrimSuffix(path.Base(s), OpenSuffix), ".gz") }
+	return plain(name) == plain(filepath.ToSlash(file))
+}
+
+// messageKind returns what an HTTP message in a record is: a request, or for captures a response.
+func messageKind(h Header) string {
+	switch h.Type() {
+	case "request":
+		return "request"
+	case "response", "revisit":
+		return "response"
+	}
+	return ""
+}
+
+// msgtype returns the parameter of the type application/http that says what the message is, in lower case.
+func msgtype(h Header) string {
+	if !h.IsHTTP() {
+		return ""
+	}
+	_, kind, _ := strings.Cut(strings.ToLower(h.Get("Content-Type")), "msgtype=")
+	kind, _, _ = strings.Cut(kind, ";")
+	return strings.Trim(kind, " \t\"")
+}
+
+// isNotModified reports whether a revisit is one of an answer 304.
+func isNotModified(h Header) bool {
+	return strings.HasSuffix(h.Get("WARC-Profile"), "/server-not-modified")
+}
+
 func (c *Checker) revisitHeaders(rec *Record) {
 	h := rec.Header
+	to, err := ParseDate(h.Get("WARC-Refers-To-Date"))
+	if own := h.Date(); err == nil && !own.IsZero() && to.Unix() > own.Unix() {
+		c.warn(rec, BadHeader, "WARC-Refers-To-Date is %s, after the date of the revisit", h.Get("WARC-Refers-To-Date"))
+	}
 	profile := h.Get("WARC-Profile")
 	switch {
 	case profile == "":

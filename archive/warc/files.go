@@ -137,6 +137,14 @@ func FilesNamed(paths []string, wanted func(name string) bool) ([]File, []*Findi
 	return slices.CompactFunc(files, same), faults
 }
 
+// Without returns the files for which leave does not return true. leave may be nil.
+func Without(files []File, leave func(File) bool) []File {
+	if leave == nil {
+		return files
+	}
+	return slices.DeleteFunc(files, leave)
+}
+
 // Stamp returns size, time of change and name of the file as it is now, in one line. It is empty if there is no such
 // file.
 func (f File) Stamp() string {

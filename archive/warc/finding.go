@@ -54,6 +54,7 @@ const (
 	NoOriginal    Kind = "revisit-unresolved" // a revisit whose original is missing
 	OtherOriginal Kind = "revisit-differs"    // a revisit that differs from its original
 	Chain         Kind = "revisit-chain"      // a revisit of a revisit
+	OtherFraming  Kind = "revisit-framing"    // a revisit whose head does not fit the body of its original
 )
 
 // Finding is one thing that is wrong with an archive, and its place. A *Finding is also an error.

@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/netip"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -145,6 +146,26 @@ func beginsChunk(r *bufio.Reader) bool {
 	return digits > 0 && digits <= 16 && len(rest) > 0 && (rest[0] == '\r' || rest[0] == '\n' || rest[0] == ';')
 }
 
+// payload returns the payload of a message whose head has been read, and notes the framing.
+func (rec *Record) payload(h Head, body *bufio.Reader) (_ io.Reader, dechunks bool) {
+	payload, dechunks := h.Payload(body)
+	if h.Status != http.StatusNotModified {
+		rec.Framing = h.Framing(dechunks || h.Chunked() && rec.Header.Type() == "revisit")
+	}
+	return payload, dechunks
+}
+
+// ReadFraming reads the head of an HTTP message, to know its framing. in is the result of [NewHeadReader].
+func (rec *Record) ReadFraming(in *bufio.Reader) {
+	if !rec.Header.IsHTTP() {
+		return
+	}
+	in.Reset(rec)
+	if h, err := ReadHead(in); err == nil {
+		rec.payload(h, in)
+	}
+}
+
 // Payload reads the HTTP head of a block, if the block has one, and returns a reader of the payload.
 func (rec *Record) Payload() (Head, io.Reader, error) {
 	in := bufio.NewReader(rec)
@@ -155,7 +176,7 @@ func (rec *Record) Payload() (Head, io.Reader, error) {
 	if err != nil {
 		return Head{}, nil, err
 	}
-	body, _ := head.Payload(in)
+	body, _ := rec.payload(head, in)
 	return head, body, nil
 }
 
@@ -164,16 +185,24 @@ const (
 	maxZstdWindow = 8 << 20 // the maximum in RFC 9659
 )
 
+// UnknownFraming stands for the framing of a body that is not known, and of a head that says nothing about a body.
+const UnknownFraming = "?"
+
+// Joins reports whether readers that put the head of a revisit before the body of its original show the payload, as far
+// as the framings of both are known. They also show a body without chunks behind a head that announces chunks.
+func Joins(revisit, original string) bool {
+	return revisit == original || revisit == UnknownFraming || original == UnknownFraming ||
+		revisit == strings.TrimSpace(digest.Chunked+" "+original)
+}
+
+// Framing returns the framing of a body, see [digest.Framing]. chunked reports whether it is in chunks.
+func (h Head) Framing(chunked bool) string {
+	return digest.Framing(chunked, digest.ContentCodings(slices.Collect(h.values("content-encoding"))))
+}
+
 // Decode returns a reader of a payload without its content codings. An empty payload has none, whatever its head says.
 func (h Head) Decode(body io.Reader) (io.Reader, error) {
-	var codings []string
-	for _, v := range h.Header().Values("Content-Encoding") {
-		for coding := range strings.SplitSeq(strings.ToLower(v), ",") {
-			if coding = strings.TrimSpace(coding); coding != "" && coding != "identity" && coding != "none" {
-				codings = append(codings, coding)
-			}
-		}
-	}
+	codings := digest.ContentCodings(slices.Collect(h.values("content-encoding")))
 	if len(codings) > maxCodings {
 		return nil, fmt.Errorf("%d content codings, more than %d", len(codings), maxCodings)
 	}
@@ -190,6 +219,9 @@ func (h Head) Decode(body io.Reader) (io.Reader, error) {
 	return body, nil
 }
 
+// errCoding means that a payload has a content coding that cannot be removed.
+var errCoding = errors.New("an unknown content coding")
+
 // undo returns a reader without one content coding. begin is the first bytes of in.
 func undo(coding string, in *bufio.Reader, begin []byte) (io.Reader, error) {
 	switch coding {
@@ -205,5 +237,5 @@ func undo(coding string, in *bufio.Reader, begin []byte) (io.Reader, error) {
 	case "zstd":
 		return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
 	}
-	return nil, errors.New("an unknown content coding")
+	return nil, errCoding
 }

@@ -36,6 +36,10 @@ type Record struct {
 	Header  Header
 	Size    int64 // of the block in bytes, by Content-Length
 
+	// Framing is how the HTTP message holds its payload, see [digest.Framing]. A [Checker], [Record.Payload] and
+	// [Record.ReadFraming] find it out. The head in a revisit says how the server sent the body.
+	Framing string
+
 	faults []string // faulty header lines
 	left   int64
 	r      *Reader
@@ -190,7 +194,7 @@ func (r *Reader) Next() (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec := &Record{File: r.name, Offset: r.start, r: r}
+	rec := &Record{File: r.name, Offset: r.start, Framing: UnknownFraming, r: r}
 	rec.Version, rec.Header, rec.faults = ParseHeader(text)
 	if rec.Size, err = rec.Header.ContentLength(); err != nil {
 		return nil, r.skip(rec, BadHeader, err.Error())

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"mime"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,7 +16,6 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
 )
 
@@ -60,8 +60,8 @@ func kindOf(contentType string, head []byte, awaited bool) Kind {
 	case len(head) == 0:
 		return None
 	case head[0] == '{':
-		named := digest.MediaType(contentType) == "application/feed+json"
-		if named || bytes.Contains(head, []byte("jsonfeed.org/version")) {
+		named, _, _ := mime.ParseMediaType(contentType)
+		if named == "application/feed+json" || bytes.Contains(head, []byte("jsonfeed.org/version")) {
 			return Feed
 		}
 		return None

@@ -39,7 +39,7 @@ func (o *Options) requestKeys() []schema.Var {
 		schema.Rows("request.headers", schema.InHost, headerColumns("value"), &o.Headers, readOpenHeaders,
 			"Header fields that everybody may know, sent with each request: `[{ name = \"Accept-Language\", value = \"da\" }]`. The archive has them in each request record."),
 		schema.Rows("request.secret_headers", schema.InHost, headerColumns("secret"), &o.SecretHeaders, readSecretHeaders,
-			"Header fields that nobody may know, such as a Cookie or a key: `[{ name = \"X-Api-Key\", secret = \"file:news-key\" }]`. "+schema.SecretPlaces),
+			"Secret header fields, such as a Cookie or a key: `[{ name = \"X-Api-Key\", secret = \"file:news-key\" }]`. "+schema.SecretPlaces),
 		schema.Place("request.basic", schema.InHost, schema.ReadCredentials, &o.Basic,
 			"User name and password of the site, as `USER:PASSWORD`, sent as `Authorization: Basic`."),
 		schema.Place("request.bearer", schema.InHost, readBearer, &o.Bearer,
@@ -48,12 +48,21 @@ func (o *Options) requestKeys() []schema.Var {
 			"Send secrets also over http, where everybody on the way can read them. Without it they are sent over https only."),
 		schema.Bool("request.archive_secrets", schema.InHost, &o.ArchiveSecrets,
 			"Write secrets into the request records as they were sent. Without it each is replaced by `[redacted]`, and the metadata record says which (`requestRedacted`)."),
-		schema.Secretly(schema.Optional("fetch.cookie", schema.InHost, schema.CheckHeader, &o.Cookie,
+		schema.Secretly(schema.Optional("fetch.cookie", schema.InHost, checkCookie, &o.Cookie,
 			"Sent as Cookie with each request. Only the file of a host may set it: to what a browser sends there after consent, as `consent=yes; age=18`. The archive has it; a cookie that nobody may know belongs into `request.secret_headers`. Empty: none.")),
 		schema.Choice("fetch.cookies", schema.InHost, &o.Cookies,
-			"Whether cookies that the host sets are sent back: `off` never, `session` until the daemon is stopped, `keep` also after that. They go to the host that set them and to no other. Where the site sets other values at each visit, no visit can be conditional.",
+			"Whether cookies of the host are sent back: `off` never, `session` until the daemon is stopped, `keep` also after that. They go to the host that set them and to no other. Where the site sets other values at each visit, no visit can be conditional.",
 			CookiesOff, CookiesSession, CookiesKeep),
 	}
+}
+
+// checkCookie accepts the value of the header field Cookie, without the name of the field.
+func checkCookie(s string) (problem, remedy string) {
+	name, _, ok := strings.Cut(s, ":")
+	if name = strings.ToLower(strings.TrimSpace(name)); ok && (name == "cookie" || name == "set-cookie") {
+		return "begins with the name of the header field", "write only what follows the colon, for example consent=yes"
+	}
+	return schema.CheckHeader(s)
 }
 
 // loginKeys are the keys of [login].
@@ -66,11 +75,11 @@ func (o *Options) loginKeys() []schema.Var {
 		schema.Rows("login.fields", schema.InHost, headerColumns("value"), &o.Login.Fields, readFields,
 			"Fields of the form that everybody may know: `[{ name = \"remember\", value = \"1\" }]`."),
 		schema.Rows("login.secret_fields", schema.InHost, headerColumns("secret"), &o.Login.SecretFields, readSecretFields,
-			"Fields of the form that nobody may know: `[{ name = \"password\", secret = \"file:news-password\" }]`. "+schema.SecretPlaces),
+			"Secret fields of the form: `[{ name = \"password\", secret = \"file:news-password\" }]`. "+schema.SecretPlaces),
 		expression("login.success", &o.Login.Success,
-			"Regular expression that matches in the head or the content of the answer to the form if the login succeeded, and only then, as `'(?m)^Set-Cookie: session='` or `'(?m)^Location: /account'`."),
+			"Matches in the head or the content of the answer to the form if the login succeeded, and only then, as `'(?m)^Set-Cookie: session='` or `'(?m)^Location: /account'`."),
 		expression("login.logged_out", &o.Login.LoggedOut,
-			"Regular expression that matches in the head or the first 64 KiB of answers for strangers. The crawler then logs in again instead of archiving them. A status 401 and a redirect to login.uri or login.page count always. Empty: nothing else."),
+			"Matches in the head or the first 64 KiB of answers for strangers. The crawler then logs in again instead of archiving them. A status 401 and a redirect to login.uri or login.page count always. Empty: nothing else."),
 		schema.Interval("login.renew", schema.InHost, 0, schema.Longest, &o.Login.Renew,
 			"How long a login is used before the next one. `0s`: until the site ends it."),
 	}

@@ -56,7 +56,7 @@ const maxChain = 6
 // is remembered of the targets: one that leads back here, or that itself was found to lead nowhere.
 func (a *Aspect) leadsBack(v *aspects.Visit) (bool, error) {
 	r := v.Record()
-	target, ok := redirected(r.URI, v.Capture.Status, v.Capture.Header.Get("Location"))
+	target, ok := Redirected(r.URI, v.Capture.Status, v.Capture.Header.Get("Location"))
 	switch {
 	case !ok:
 		return false, nil
@@ -74,14 +74,14 @@ func (a *Aspect) leadsBack(v *aspects.Visit) (bool, error) {
 		return false, err
 	}
 	if known {
-		back, ok := redirected(other.URI, other.Status, other.Location)
+		back, ok := Redirected(other.URI, other.Status, other.Location)
 		if ok && r.Via == other.URI.String() && back == r.URI {
 			return true, nil
 		}
 	}
 	if !known {
 		// A new session at each visit: its chain is like the one of the last visit.
-		if last, ok := redirected(r.URI, r.Status, r.Location); ok && alike(last, target) {
+		if last, ok := Redirected(r.URI, r.Status, r.Location); ok && alike(last, target) {
 			target = last
 		}
 	}
@@ -99,7 +99,7 @@ func (a *Aspect) leadsNowhere(from, to uri.URI) (bool, error) {
 		if strings.HasSuffix(r.LastError, RedirectLoop) {
 			return true, nil // found out at its last visit
 		}
-		next, ok := redirected(r.URI, r.Status, r.Location)
+		next, ok := Redirected(r.URI, r.Status, r.Location)
 		if !ok {
 			return false, nil
 		}
@@ -125,8 +125,8 @@ func alike(a, b uri.URI) bool {
 	return strings.Contains(a.RequestTarget(), "=") && names(a) == names(b)
 }
 
-// redirected returns the target of a redirect.
-func redirected(u uri.URI, status int, location string) (uri.URI, bool) {
+// Redirected returns the target of a redirect.
+func Redirected(u uri.URI, status int, location string) (uri.URI, bool) {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
 		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:

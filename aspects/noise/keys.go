@@ -27,7 +27,7 @@ func Keys(o *Options) schema.Owned {
 				Strict, Scrubbed, TextOnly),
 			schema.Elements("change.scrub", schema.InBoth, "regular expressions", &o.Scrub,
 				readRules(`for example '<span class="clock">.*?</span>'`, " (RE2 syntax)", digest.CheckRegex),
-				"Text that matches one of these expressions is not compared: each match counts as one space. They are applied one after the other. An expression that matches the empty text or whole documents is a fault."),
+				"What matches is not compared, and counts as one space. The expressions are applied in turn. One that matches the empty text or whole documents is a fault."),
 			schema.Elements("change.scrub_css", schema.InBoth, "CSS selectors", &o.ScrubCSS,
 				readRules(`for example "span.clock" or "#ads > div"`, "", digest.CheckSelector),
 				"Elements of HTML pages that are not compared."),

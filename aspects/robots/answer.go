@@ -35,8 +35,8 @@ func Read(got *fetch.Capture) ([]byte, error) {
 	return body, nil
 }
 
-// Sitemaps returns the sitemaps that a robots.txt names; none if the host has no robots.txt. It reports false if the
-// answer does not say.
+// Sitemaps returns the sitemaps that a robots.txt names; none if the host has no robots.txt, or a page in its place. It
+// reports false if the answer does not say.
 func Sitemaps(got *fetch.Capture) (named []string, ok bool) {
 	switch {
 	case got.Status >= http.StatusBadRequest:
@@ -45,8 +45,11 @@ func Sitemaps(got *fetch.Capture) (named []string, ok bool) {
 		return nil, false
 	}
 	body, err := Read(got)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, false
+	case IsHTML(body):
+		return nil, true
 	}
 	return Parse(body).Sitemaps(), true
 }

@@ -151,19 +151,19 @@ const (
 	usualSitemapAfter = 10 * time.Minute
 )
 
-// Read adds the sitemaps that a robots.txt names. If there are none, it adds the usual one. If the robots.txt redirects
-// to another host, it adds the URI there, whether it is in scope or not. One on the same host is fetched before the
-// next visit.
+// Read adds the sitemaps that a robots.txt names, or the URI that it redirects to. If none is named, it adds the usual
+// one. If the robots.txt redirects to another host, it adds the URI there, whether it is in scope or not. One on the
+// same host is fetched before the next visit.
 func (a *Aspect) Read(ctx context.Context, v *aspects.Visit) error {
-	if !v.Found.Read || !v.IsRobots || v.Failed {
+	if !v.IsPrerequisite() || !v.Found.Read && !v.Failed {
 		return nil
 	}
-	if named, usual := a.Sitemaps(v); named && !v.IsSubstitute() {
+	if named, usual := a.Sitemaps(v); named {
 		if err := a.addSitemaps(ctx, v, usual); err != nil {
 			return err
 		}
 	}
-	if !discover.IsRedirect(v.Capture.Status) {
+	if !v.IsRobots || v.Failed || !discover.IsRedirect(v.Capture.Status) {
 		return nil
 	}
 	u, err := v.URI().Join(v.Capture.Header.Get("Location"))
@@ -178,8 +178,8 @@ func (a *Aspect) addSitemaps(ctx context.Context, v *aspects.Visit, usual bool) 
 	if !ok {
 		return nil
 	}
-	add := func(ref string, due time.Time) {
-		if u, err := v.URI().Join(ref); err == nil && u != v.URI() {
+	add := func(from uri.URI, ref string, due time.Time) {
+		if u, err := from.Join(ref); err == nil && u != v.URI() {
 			a.AddSitemap(v, u, due)
 		}
 	}
@@ -187,10 +187,14 @@ func (a *Aspect) addSitemaps(ctx context.Context, v *aspects.Visit, usual bool) 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		add(ref, v.Finished)
+		add(v.URI(), ref, v.Finished)
 	}
 	if len(named) == 0 && usual {
-		add(usualSitemap, v.Finished.Add(usualSitemapAfter))
+		home := v.URI()
+		if via := uri.FromCanonical(v.Record().RobotsVia); !via.IsZero() && via.Host() != home.Host() {
+			home = via // the sitemap is where the pages are
+		}
+		add(home, usualSitemap, v.Finished.Add(usualSitemapAfter))
 	}
 	return nil
 }

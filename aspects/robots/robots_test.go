@@ -456,7 +456,7 @@ func TestParsingKeepsNobodyWaiting(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("known rules waited for a file that is being parsed")
 		<-c.parsing
 		<-done

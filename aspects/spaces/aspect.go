@@ -249,9 +249,10 @@ const untested = "trapsUntested:"
 
 // Meanings returns what the annotations of the aspect mean in words.
 func Meanings() []crawllog.Meaning {
-	return []crawllog.Meaning{{
-		Annotation: untested, Say: crawllog.Counted("%s not compared with traps before they are due", "link"),
-	}}
+	return []crawllog.Meaning{
+		{Annotation: untested, Say: crawllog.Counted("%s not compared with traps before they are due", "link")},
+		{Annotation: RefusedByTrap, Say: func(kind string) string { return "it may be endless or repeating: " + kind }},
+	}
 }
 
 // Forget drops what the visit found, because the document could not be processed.

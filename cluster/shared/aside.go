@@ -11,13 +11,13 @@ import (
 // maxAside is the number of damaged letters, and of damaged rows, that are kept for somebody who looks for the cause.
 const maxAside = 10_000
 
-// keepAside keeps damaged rows and letters in a table of their own, unless maxAside of them are there. The sender 0
+// keepAside keeps damaged rows, or letters, in a table of their own, unless maxAside of them are there. The sender 0
 // stands for rows. If another value of a key is there, the key is followed by the digest of the value.
 const keepAside = `INSERT INTO arcrawl.aside (shard, sender, k, v)
 	SELECT $1, u.sender, CASE WHEN EXISTS (SELECT 1 FROM arcrawl.aside a
 			WHERE a.shard = $1 AND a.sender = u.sender AND a.k = u.k AND a.v <> u.v) THEN u.longer ELSE u.k END, u.v
 		FROM unnest($2::int[], $3::bytea[], $4::bytea[], $5::bytea[]) AS u (sender, k, longer, v)
-		WHERE (SELECT count(*) FROM arcrawl.aside a WHERE (a.sender = 0) = (u.sender = 0)) + $6 <= $7
+		WHERE (SELECT count(*) FROM arcrawl.aside a WHERE (a.sender = 0) = (($2::int[])[1] = 0)) + $6 <= $7
 	ON CONFLICT DO NOTHING`
 
 // keep keeps damaged rows and letters of this shard, if there is room for all of them.

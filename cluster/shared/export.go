@@ -38,6 +38,10 @@ func Export(ctx context.Context, database string, do func(Copies) error) (err er
 		if err != nil {
 			return err
 		}
+		// do may stop for a while, to write to a slow disk.
+		if _, err := tx.Exec(ctx, `SET LOCAL idle_in_transaction_session_timeout = '10min'`); err != nil {
+			return err
+		}
 		all := Copies{Before: slices.Repeat([]int{shards}, shards), tx: tx}
 		if err := all.read(ctx); err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -95,20 +94,6 @@ const replicas = `SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync',
 func (s *Store) Replicas(ctx context.Context) (all, synced, hidden int, err error) {
 	err = s.looks.QueryRow(ctx, replicas).Scan(&all, &synced, &hidden)
 	return all, synced, hidden, about(err, "count the replicas of the database")
-}
-
-// connect connects to the database without being a node.
-func connect(ctx context.Context, database string) (*pgx.Conn, error) {
-	o, err := pgx.ParseConfig(database)
-	if err != nil {
-		return nil, fmt.Errorf("read cluster.database: %w", err)
-	}
-	o.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // a replica does not know of the others
-	c, err := pgx.ConnectConfig(ctx, o)
-	if err != nil {
-		return nil, fmt.Errorf("connect to the database of the cluster: %w", err)
-	}
-	return c, nil
 }
 
 // read reads the state of this moment.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -35,16 +34,9 @@ type Revisions struct {
 // OpenRevisions returns the revisions in a database, for a node; "" = for a command. It does not wait for the database.
 // The caller closes them.
 func OpenRevisions(ctx context.Context, database, node string) (*Revisions, error) {
-	c, err := pgxpool.ParseConfig(database)
+	pool, err := newPool(ctx, database, node, 1)
 	if err != nil {
-		return nil, fmt.Errorf("read cluster.database: %w", err)
-	}
-	c.ConnConfig.RuntimeParams["application_name"] = "arcrawl " + node
-	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	c.MaxConns, c.MaxConnIdleTime = 1, time.Minute
-	pool, err := pgxpool.NewWithConfig(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("connect to the database of the cluster: %w", err)
+		return nil, err
 	}
 	return &Revisions{pool, node}, nil
 }

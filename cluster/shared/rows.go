@@ -116,21 +116,14 @@ func (s *Store) Each(ctx context.Context, f func(key, value []byte) error) error
 	last := []byte{}
 	text := `SELECT k, v FROM ` + tableOf(s.shard) + ` WHERE k > $1 ORDER BY k LIMIT $2`
 	for n := readRows; n == readRows; {
-		n = 0
-		rows, _ := s.pool.Query(ctx, text, last, readRows)
-		for rows.Next() {
-			var k, v []byte
-			err := rows.Scan(&k, &v)
-			if err == nil {
-				err = f(k, v)
+		page, err := listOf[struct{ Key, Value []byte }](ctx, s.pool, text, last, readRows)
+		for _, r := range page { // f may take longer than a statement
+			if err = f(r.Key, r.Value); err != nil {
+				break
 			}
-			if err != nil {
-				rows.Close()
-				return about(errors.Join(err, rows.Err()), "read the rows of the crawl")
-			}
-			last, n = k, n+1
+			last = r.Key
 		}
-		if err := rows.Err(); err != nil {
+		if n = len(page); err != nil {
 			return about(err, "read the rows of the crawl")
 		}
 	}

@@ -24,6 +24,10 @@ func Split(ctx context.Context, database string, n int) (before int, err error) 
 		if err != nil {
 			return err
 		}
+		// The copies take as long as they take.
+		if _, err := tx.Exec(ctx, `SET LOCAL statement_timeout = 0`); err != nil {
+			return err
+		}
 		if err := noteBefore(ctx, tx, before); err != nil {
 			return err
 		}

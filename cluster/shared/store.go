@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -89,27 +89,14 @@ type Store struct {
 // are needed.
 const maxShipping = 6
 
-// idleTime is how long a node may leave a transaction alone before the server ends it. A node that stands still within
-// one would hold its locks, so that no other node could fence it.
-const idleTime = 8 * time.Second
-
 // Open connects to the database, makes the tables if they are missing, and registers a node. An earlier process of this
 // node is fenced by that. The caller closes the store.
-func Open(ctx context.Context, database, node string) (*Store, error) {
-	c, err := pgxpool.ParseConfig(database)
-	if err != nil {
-		return nil, fmt.Errorf("read cluster.database: %w", err)
-	}
-	c.ConnConfig.RuntimeParams["application_name"] = "arcrawl " + node
-	c.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = strconv.FormatInt(idleTime.Milliseconds(), 10)
-	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+func Open(ctx context.Context, database, node string) (_ *Store, err error) {
 	s := &Store{node: node, door: new(atomic.Pointer[Door]), unfit: new(atomic.Pointer[string])}
-	for pool, connections := range map[**pgxpool.Pool]int32{&s.pool: maxShipping, &s.beats: 1, &s.looks: 1} {
-		one := c.Copy()
-		one.MaxConns = connections
-		if *pool, err = pgxpool.NewWithConfig(ctx, one); err != nil {
+	for pool, connected := range map[**pgxpool.Pool]int32{&s.pool: maxShipping, &s.beats: 1, &s.looks: 1} {
+		if *pool, err = newPool(ctx, database, node, connected); err != nil {
 			s.Close()
-			return nil, fmt.Errorf("connect to the database of the cluster: %w", err)
+			return nil, err
 		}
 	}
 	if err = s.prepare(ctx); err == nil {
@@ -146,7 +133,7 @@ func (s *Store) Crawl() string { return s.crawl }
 
 // register makes the process the only one of its node.
 func (s *Store) register(ctx context.Context) error {
-	return s.inTransaction(ctx, func(tx pgx.Tx) error {
+	return s.locking(ctx, s.node, func(tx pgx.Tx) error {
 		const node = `INSERT INTO arcrawl.node (name, incarnation, fenced) VALUES ($1, 1, false)
 			ON CONFLICT (name) DO UPDATE SET incarnation = node.incarnation + 1, fenced = false RETURNING incarnation`
 		if err := tx.QueryRow(ctx, node, s.node).Scan(&s.incarnation); err != nil {
@@ -304,23 +291,24 @@ func (s *Store) agree(ctx context.Context, tx pgx.Tx, all []State, groups string
 }
 
 // Fence ends the rights of another node, if it has not beaten since the given beat. It waits for a shipment of the node
-// that is in progress. done is false if the node has beaten meanwhile.
+// that is in progress, and ends it after lockTime. done is false if the node has beaten meanwhile.
 func (s *Store) Fence(ctx context.Context, node string, beat int64) (done bool, err error) {
-	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
+	err = s.locking(ctx, node, func(tx pgx.Tx) error {
 		done = false
 		if err := s.permit(ctx, tx); err != nil {
 			return err
 		}
 		var now int64
+		const beats = `SELECT beat FROM arcrawl.pulse WHERE node = $1`
+		if err := tx.QueryRow(ctx, beats, node).Scan(&now); err != nil || now != beat {
+			return err
+		}
 		if err := tx.QueryRow(ctx, `SELECT incarnation FROM arcrawl.node WHERE name = $1 FOR UPDATE`, node).Scan(&now); err != nil {
 			return err
 		}
 		// A statement of its own sees the beats that were committed while this one waited for the lock.
-		if err := tx.QueryRow(ctx, `SELECT beat FROM arcrawl.pulse WHERE node = $1`, node).Scan(&now); err != nil {
+		if err := tx.QueryRow(ctx, beats, node).Scan(&now); err != nil || now != beat {
 			return err
-		}
-		if now != beat {
-			return nil
 		}
 		done = true
 		_, err := tx.Exec(ctx, `UPDATE arcrawl.node SET fenced = true WHERE name = $1`, node)
@@ -330,6 +318,31 @@ func (s *Store) Fence(ctx context.Context, node string, beat int64) (done bool, 
 		return false, fmt.Errorf("fence node %s: %w", node, err)
 	}
 	return done, nil
+}
+
+// lockTime is how long a transaction waits for a node that holds a lock and stands still, before it ends the node's
+// sessions.
+const lockTime = time.Second
+
+// locking calls do in a transaction, and commits. If do cannot lock the row of a node, the sessions of the node are
+// ended, and do is called again.
+func (s *Store) locking(ctx context.Context, node string, do func(pgx.Tx) error) error {
+	attempt := func() error {
+		return s.inTransaction(ctx, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = `+milliseconds(lockTime)); err != nil {
+				return err
+			}
+			return do(tx)
+		})
+	}
+	err := attempt()
+	if !isLocked(err) {
+		return err
+	}
+	if err := s.endSessions(ctx, node); err != nil {
+		return err
+	}
+	return attempt()
 }
 
 // Leave releases the crawl. clean says that nothing was in progress, and that everything is shipped.
@@ -342,8 +355,9 @@ func (s *Store) Leave(ctx context.Context, epoch int64, clean bool) error {
 // IsUnreachable reports whether an error means that the database does not answer now, and not that it refuses.
 func IsUnreachable(err error) bool {
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) { // 57: it is starting or stopping, or has no time; 53: it has no resources left
-		return strings.HasPrefix(refused.Code, "57") || strings.HasPrefix(refused.Code, "53")
+	if errors.As(err, &refused) { // 57: it is starting or stopping, or has no time; 53: no resources
+		return strings.HasPrefix(refused.Code, "57") || strings.HasPrefix(refused.Code, "53") ||
+			isLocked(err) || isUnordered(err)
 	}
 	for _, no := range []error{ErrFenced, ErrOwner, ErrVersion, ErrGroups} {
 		if errors.Is(err, no) {
@@ -356,6 +370,12 @@ func IsUnreachable(err error) bool {
 
 // maxRepeats is how often a transaction is repeated that the database could not put in order.
 const maxRepeats = 10
+
+// The maximum pauses before it is repeated. Each is twice the one before.
+const (
+	firstPause = 10 * time.Millisecond
+	maxPause   = 200 * time.Millisecond
+)
 
 // querier is a pool of connections, a connection or a transaction.
 type querier interface {
@@ -413,13 +433,21 @@ func (s *Store) inTransaction(ctx context.Context, do func(pgx.Tx) error) error 
 	return inTransaction(ctx, s.pool, do)
 }
 
-// inTransaction calls do in a transaction, and commits. It repeats the transaction if the database asks for that.
+// inTransaction calls do in a transaction, and commits. It repeats the transaction if the database asks for that, after
+// a pause that is different for each node, so that two that were in each other's way do not meet again.
 func inTransaction(ctx context.Context, pool *pgxpool.Pool, do func(pgx.Tx) error) (err error) {
+	pause := firstPause
 	for range maxRepeats {
 		err = pgx.BeginFunc(ctx, pool, do)
 		if !isUnordered(err) {
 			return err
 		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause/2 + rand.N(pause/2)):
+		}
+		pause = min(2*pause, maxPause)
 	}
 	return err
 }

@@ -69,14 +69,13 @@ func TestACuratorsDayWithoutATerminal(t *testing.T) {
 	shows := func(text string) { t.Helper(); p.Wait(`document.body.innerText.includes(` + strconv.Quote(text) + `)`) }
 	press := func(name string) {
 		t.Helper()
-		p.Wait(`[...document.querySelectorAll("button, a")].some((e) => e.textContent.startsWith(` + strconv.Quote(name) + `) && !e.disabled)`)
-		p.Eval(`[...document.querySelectorAll("button, a")].find((e) => e.textContent.startsWith(` + strconv.Quote(name) + `) && !e.disabled).click()`)
+		p.ClickOn(`[...document.querySelectorAll("button, a")].find((e) => e.textContent.startsWith(` + strconv.Quote(name) + `) && !e.disabled)`)
 	}
 	p.Go(dashboard.signIn)
 	shows("Nothing was captured yet")
 
-	press("Hosts")
-	press("Import or export seeds")
+	press("Sites")
+	press("Add sites")
 	p.Wait(`document.querySelector("textarea") !== null`)
 	p.Eval(`(() => { const a = document.querySelector("textarea"); a.value = ` + strconv.Quote(list) + `; a.dispatchEvent(new Event("input")) })()`)
 	press("Check the list")
@@ -86,7 +85,7 @@ func TestACuratorsDayWithoutATerminal(t *testing.T) {
 	shows("Wrote 10 host files")
 
 	press("What is new")
-	p.Wait(`new Set([...document.querySelectorAll("ol.stream a[href^='#/host/']")].map((a) => a.getAttribute("href"))).size === 10`)
+	p.Wait(`new Set([...document.querySelectorAll("h3 a[href^='#/host/']")].map((a) => a.getAttribute("href"))).size === 10`)
 	shows("Candidate 9")
 	photograph(t, p, "2-captures")
 	press("view")
@@ -98,7 +97,8 @@ func TestACuratorsDayWithoutATerminal(t *testing.T) {
 
 	p = browser.Open(t, 1280, 900)
 	p.Go(dashboard.signIn)
-	p.Wait(`(() => { const a = document.querySelector("ol.stream a[href='#/uri?u=` + url.QueryEscape(sites[0]+"/") + `']"); if (a) a.click(); return a !== null })()`)
+	p.ClickOn(`document.querySelector("ol.stream a[href='#/uri?u=` + url.QueryEscape(sites[0]+"/") + `']")`)
+	p.Wait(`document.querySelector("h1").textContent === "Candidate 0"`) // news have links to compare, too
 	press("compare")
 	shows("1 line differs.")
 	photograph(t, p, "4-compare")
@@ -160,7 +160,7 @@ func aDaemonForCurators(t *testing.T, engine string) (d curatorsDashboard, dir s
 	ending(t, cli.ExitOK, "init", dir)
 	daemontest.WriteFile(t, conf, fmt.Sprintf("[operator]\nname = \"National Library\"\ncontact = \"https://library.example/crawler\"\n"+
 		"[storage]\nmin_free = \"1MB\"\n[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n[politeness]\nmin_delay = \"50ms\"\n"+
-		"[feeds]\nusual_sitemap = false\n[[wait]]\nmime = \".*\"\ninitial = \"1s\"\nmin = \"1s\"\nmax = \"4s\"\n"+
+		"[feeds]\nusual_sitemap = false\n[[wait]]\nmime = \".*\"\nrule = \"classic\"\ninitial = \"1s\"\nmin = \"1s\"\nmax = \"4s\"\n"+
 		"[admin]\nlisten = %q\nreplay_listen = %q\nreplay_assets = %q\n", listen, replay, engine))
 	process := daemontest.StartProcess(t, built.In(t, dir), conf)
 	t.Cleanup(func() {
@@ -169,7 +169,7 @@ func aDaemonForCurators(t *testing.T, engine string) (d curatorsDashboard, dir s
 		}
 	})
 	file := filepath.Join(dir, "state", "admin.token")
-	for range 300 {
+	for giveUp := time.Now().Add(daemontest.Patience); time.Now().Before(giveUp); time.Sleep(100 * time.Millisecond) {
 		tokens, err := access.List(file)
 		if err == nil && len(tokens) == 1 {
 			d = curatorsDashboard{"http://" + listen, "http://" + listen + "/?token=" + tokens[0].Secret, tokens[0].Secret}
@@ -177,7 +177,6 @@ func aDaemonForCurators(t *testing.T, engine string) (d curatorsDashboard, dir s
 				return d, dir
 			}
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	t.Fatalf("the daemon serves no dashboard:\n%s", process.Output())
 	return d, dir

@@ -21,6 +21,7 @@ import (
 
 // TestHangupReopensTheLog rotates crawl.log under load as logrotate does; no line is lost.
 func TestHangupReopensTheLog(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
 	site := startKillSite(t)
@@ -131,6 +132,7 @@ func TestAStopWaitsForTheVisitInProgress(t *testing.T) {
 }
 
 func TestAStopReleasesVisitsThatTakeLongerThanTheGrace(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	site := startSlowSite(t)
 	path, dir := daemontest.Configure(t, site.toml("100ms"))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"image/png"
 	"io"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -21,12 +21,15 @@ import (
 // TestDashboardOfTheDemoOpensWithOneClick opens the address that the demo prints in a browser, without a password, and
 // looks at the charts of the first seconds. It saves a screenshot in the folder that ARCRAWL_SCREENSHOTS names.
 func TestDashboardOfTheDemoOpensWithOneClick(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	p := browser.Open(t, 1280, 1500)
 	out, in := io.Pipe()
-	done := make(chan int)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	done := make(chan error, 1)
 	go func() {
-		done <- realMain([]string{"demo", "--for", "20s", "--dir", filepath.Join(t.TempDir(), "demo")}, in, io.Discard)
+		done <- demo(ctx, in, filepath.Join(t.TempDir(), "demo"), "", 0)
 		_ = in.Close()
 	}()
 	lines := bufio.NewScanner(out)
@@ -42,6 +45,10 @@ func TestDashboardOfTheDemoOpensWithOneClick(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	p.Go(address)
 	p.Wait(`document.getElementById("view")?.dataset.ready === "new"`)
+	const menu = `"What is new, Sites, Pages, Capture, Packages, Reports, Operations, Configuration"`
+	if got := p.Eval(`[...document.querySelectorAll("header nav a")].map((a) => a.textContent).join(", ")`); got != menu {
+		t.Errorf("the menu is %s, want %s: the collection first, the machine last", got, menu)
+	}
 	p.Eval(`location.hash = "#/operations"`)
 	p.Wait(`document.getElementById("view")?.dataset.ready === "operations"`)
 	if got := p.Eval(`location.search + document.querySelector("button[aria-pressed=true]").textContent`); got != `"10 minutes"` {
@@ -61,8 +68,9 @@ func TestDashboardOfTheDemoOpensWithOneClick(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if code := <-done; code != cli.ExitOK {
-		t.Errorf("the demo ends with exit code %d", code)
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("the demo ends with %v", err)
 	}
 }
 

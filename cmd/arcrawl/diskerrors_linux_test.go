@@ -292,6 +292,7 @@ func matchesAny(expressions map[string]string, text string) bool {
 
 // Each operation of these packages that can fail is in a list, which says how a test makes it fail.
 func TestEachDiskOperationIsListed(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	listed := readListed(t, listedErrors)
 	is := map[string]bool{}

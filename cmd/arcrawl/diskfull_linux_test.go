@@ -169,11 +169,11 @@ func more(d *daemontest.Process, text string) func() bool {
 	return func() bool { return strings.Count(d.Output(), text) > had }
 }
 
-// alive waits up to a minute for what a daemon on a full disk is to do. It reports false if the daemon has ended at
+// alive waits for what a daemon on a full disk is to do. It reports false if the daemon has ended at
 // mapped memory without a block instead, which it may on a busy machine.
 func (t *trial) alive(d *daemontest.Process, so func() bool) bool {
 	t.Helper()
-	for deadline := time.After(time.Minute); !so(); {
+	for deadline := time.After(daemontest.Patience); !so(); {
 		select {
 		case <-d.Gone:
 			if !t.mayEnd || !strings.Contains(d.Output(), "SIGBUS") {

@@ -19,6 +19,7 @@ const listedPaths = "testdata/errorpaths.txt"
 // a list with the reason. ARCRAWL_ERROR_PATHS is a folder with what the sweep and the tests have run, as make
 // error-paths makes it. Without it, only the list is compared with the source.
 func TestErrorPaths(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	paths, err := faultdisk.ErrorPaths("../..", durable...)
 	if err != nil {

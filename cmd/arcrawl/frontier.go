@@ -12,6 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -141,13 +142,14 @@ func entryLine(e frontier.Entry, now time.Time) string {
 	}
 	overdue, waiting := now.Sub(e.Due), !e.InProgress && !e.Held && !e.Due.IsZero()
 	var notes []string
+	out := crawler.KeptOut(e.Record)
 	for _, note := range []struct {
 		say  bool
 		text string
 	}{
 		{e.InProgress, "being visited"},
 		{e.Held, "held"},
-		{e.Forbidden, "forbidden by robots.txt"},
+		{out != "", "not visited: " + out},
 		{e.Failures > 0, fmt.Sprintf("failed %d times in a row", e.Failures)},
 		{e.Gone > 0, fmt.Sprintf("gone at %d visits in a row", e.Gone)},
 		{waiting && overdue > time.Minute, "overdue by " + human.About(overdue)},

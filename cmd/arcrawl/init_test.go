@@ -37,7 +37,7 @@ func readText(t *testing.T, path string) string {
 func TestInitWritesAFileToFillIn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "crawl")
 	path := filepath.Join(dir, "arcrawl.toml")
-	code, out, errs := command("init", dir)
+	code, out, errs := command("init", "--all", dir)
 	if code != cli.ExitOK || !strings.HasPrefix(out, "wrote "+path+"\n") || errs != "" {
 		t.Fatalf("exit code %d, %s%s", code, out, errs)
 	}
@@ -71,10 +71,28 @@ func TestInitWritesAFileToFillIn(t *testing.T) {
 	}
 }
 
+// TestInitWritesAFileThatOneCanRead counts the lines of a new main file, and uses it as it is and without # signs.
+func TestInitWritesAFileThatOneCanRead(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "arcrawl.toml")
+	code, out, errs := command(append([]string{"init", dir, "--set", "crawl.workers=7"}, filledIn...)...)
+	text := readText(t, path)
+	if n := strings.Count(text, "\n"); code != cli.ExitOK || n > 36 || !strings.Contains(text, "--all") ||
+		!strings.Contains(text, "\nworkers = 7\n") || !strings.Contains(out, "arcrawl run --config "+path+"\n  arcrawl user add") {
+		t.Errorf("exit code %d, %d lines, %s%s:\n%s", code, n, out, errs, text)
+	}
+	for _, text := range []string{text, commented.ReplaceAllString(text, "$1")} {
+		daemontest.WriteFile(t, path, text)
+		if code, out, errs := command("check", "-c", path); code != cli.ExitOK || !strings.Contains(out, "is valid: 0 seeds") {
+			t.Errorf("check: exit code %d, %s%s of\n%s", code, out, errs, text)
+		}
+	}
+}
+
 // TestTheDefaultsThatInitShowsAreTheDefaults removes the comment signs. The settings stay the same.
 func TestTheDefaultsThatInitShowsAreTheDefaults(t *testing.T) {
 	dir := t.TempDir()
-	if code, _, errs := command(append([]string{"init", dir}, filledIn...)...); code != cli.ExitOK {
+	if code, _, errs := command(append([]string{"init", "--all", dir}, filledIn...)...); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
 	load := func(text string) *config.Config {

@@ -145,6 +145,7 @@ max_delay = %q
 max_size = "256KiB"
 [[wait]]
 mime = ".*"
+rule = "classic"
 initial = "100ms"
 min = "50ms"
 max = "500ms"

@@ -34,7 +34,7 @@ func tool(t testing.TB, name, debian string) string {
 
 var manualDir = flag.String("manual", "", "write the manual pages and shell completions to this folder; see scripts/package")
 
-// TestWriteManual writes the manual for a package. Without the flag -manual it is skipped.
+// TestWriteManual writes the manual and the OpenAPI document for a package. Without the flag -manual it is skipped.
 func TestWriteManual(t *testing.T) {
 	if *manualDir == "" {
 		t.Skip("this writes the manual for a package; set a folder with -manual, as scripts/package does")
@@ -44,6 +44,10 @@ func TestWriteManual(t *testing.T) {
 		m.Date = time.Unix(epoch, 0).UTC()
 	}
 	if err := m.Write(*manualDir); err != nil {
+		t.Fatal(err)
+	}
+	api := filepath.Join(*manualDir, "openapi.json")
+	if err := os.WriteFile(api, append(wholeOpenAPI(t), '\n'), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

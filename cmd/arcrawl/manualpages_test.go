@@ -132,7 +132,7 @@ const configPageFoot = `
 
 # SEE ALSO
 
-**arcrawl-check(1)**, **arcrawl-init(1)**, **arcrawl-host-add(1)**, **arcrawl-schema(1)**
+**arcrawl(1)**, **arcrawl-check(1)**, **arcrawl-init(1)**
 `
 
 // configPage returns the manual page of the configuration as Markdown.

@@ -53,7 +53,12 @@ func TestALostStoreIsRebuilt(t *testing.T) {
 		t.Fatal(err)
 	}
 	rotate(t, filepath.Join(dir, "crawl.log"))
-	out := steer(t, conf, cli.ExitOK, " 0 missing", "backup", "restore", "--rebuild", "--links")
+	daemontest.WriteFile(t, filepath.Join(dir, "crawl.log.1"), readText(t, filepath.Join(dir, "crawl.log.1"))+"no line of a log\n")
+	code, out, errs := command("backup", "restore", "--rebuild", "--links", "--config", conf)
+	if code != cli.ExitOK || !strings.Contains(out, "1 faulty line skipped") || !strings.Contains(out, " 0 missing") ||
+		!strings.Contains(errs, "not read: "+filepath.Join(dir, "crawl.log.1")+`: "no line of a log": `) {
+		t.Fatalf("exit code %d:\n%s%s", code, out, errs)
+	}
 	if !strings.Contains(out, "unvisited URIs found in ") {
 		t.Errorf("the archived pages were not read:\n%s", out)
 	}

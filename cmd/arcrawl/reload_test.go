@@ -13,6 +13,7 @@ import (
 
 // TestTheDaemonReadsWhatCuratorsSave edits the files of a running daemon as editors do.
 func TestTheDaemonReadsWhatCuratorsSave(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
 	site := startKillSite(t)

@@ -51,7 +51,6 @@ func replacements() []replacement {
 		{"report permission", "effective --permissions"},
 		{"user change", "user add NAME --change"},
 		{"fsck", "check --store"},
-		{"version", "--version"},
 		{"impact", "deps --lost FILE…"},
 		{"reduplicate", "extract --all FILE…; its --all is --no-revisits"},
 		{"dedup purge", "dedup remove --purge"},

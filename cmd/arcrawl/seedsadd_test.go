@@ -5,12 +5,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
@@ -62,5 +64,20 @@ func TestSeedsAddWritesTheFileAndTellsTheDaemon(t *testing.T) {
 	code, out, errs = add("--socket", socket, "--json", "https://www.a.example/5")
 	if code != cli.ExitOK || !json.Valid([]byte(out)) || !strings.Contains(errs, "added 1 seed") {
 		t.Errorf("--json: exit code %d, %s%s", code, out, errs)
+	}
+}
+
+// A file that root makes with the usual umask can be edited by the group whose folder it is in.
+func TestSeedsAddLetsTheGroupOfTheFolderWrite(t *testing.T) {
+	t.Parallel()
+	path, dir := daemontest.Configure(t, daemontest.Settled)
+	hosts := filepath.Join(dir, "hosts.d")
+	archivetest.Must(t, os.MkdirAll(hosts, 0o770))
+	archivetest.Must(t, os.Chmod(hosts, 0o770))
+	succeed(t, "seeds", "add", "https://www.new.example/", "-c", path)
+	info, err := os.Stat(filepath.Join(hosts, "www.new.example.toml"))
+	archivetest.Must(t, err)
+	if info.Mode().Perm() != 0o660 {
+		t.Errorf("the mode is %v, want 660 as in a folder with the mode 770", info.Mode())
 	}
 }

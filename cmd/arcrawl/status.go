@@ -117,6 +117,7 @@ func showStatus(out io.Writer, s api.Status) error {
 		fmt.Fprintf(out, "          %s not taken since %s: %s\n", human.Count(h.Waiting, "finished file"),
 			h.Since.Local().Format(time.DateTime), h.Error)
 	}
+	showFixity(out, s.Archive.Fixity)
 	for _, f := range s.Archive.Offload.Folders {
 		fmt.Fprintf(out, "folder    %s, %s of %s, %s free\n", f.Path, human.Count(f.Files, "file"), human.Bytes(f.Bytes),
 			human.Bytes(f.Free))
@@ -132,6 +133,27 @@ func showStatus(out io.Writer, s api.Status) error {
 		}
 	}
 	return showConfigLine(out, s.Config)
+}
+
+// showFixity prints when WARC files were compared with the manifest, and which differ.
+func showFixity(out io.Writer, f api.Fixity) {
+	if f.Files == 0 {
+		return
+	}
+	fmt.Fprintf(out, "fixity    %s checked in turn", human.Count(f.Files, "file"))
+	if f.Last != nil {
+		fmt.Fprintf(out, ", the last at %s", f.Last.Local().Format(time.DateTime))
+	}
+	if f.Oldest != nil {
+		fmt.Fprintf(out, ", each read since %s", f.Oldest.Local().Format(time.DateTime))
+	}
+	fmt.Fprintln(out)
+	if f.Failed > 0 {
+		fmt.Fprintf(out, "          %s not as sealed: %s\n", human.Count(f.Failed, "file"), f.Example)
+	}
+	if f.Error != "" {
+		fmt.Fprintf(out, "          not checked: %s\n", f.Error)
+	}
 }
 
 // showHostCounts prints the states of hosts and the numbers of their URIs.
@@ -153,8 +175,8 @@ func showVisits(out io.Writer, all []api.Visit) {
 // showUnreachable prints why hosts could not be reached.
 func showUnreachable(out io.Writer, s api.Status) {
 	for _, h := range s.Down[:min(len(s.Down), shownVisits)] {
-		fmt.Fprintf(out, "          %s: %s, the last %s failed\n", unreachableLabel(h), orNone(h.Error),
-			human.Count(h.Failures, "visit"))
+		fmt.Fprintf(out, "          %s: %s, the %s failed\n", unreachableLabel(h), orNone(h.Error),
+			human.Last(h.Failures, "visit"))
 	}
 	if more := int(s.Hosts.Down) - shownVisits; more > 0 && len(s.Down) > 0 {
 		fmt.Fprintf(out, "          and %s more: arcrawl host list --state down\n", human.Count(more, "host"))

@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // TestUsersAreManagedOnTheCommandLine adds, changes and removes users, with passwords on standard input.
@@ -92,7 +93,7 @@ func TestAPasswordIsNotShownOnTheTerminal(t *testing.T) {
 		tty.Close()
 		select {
 		case <-read:
-		case <-time.After(10 * time.Second):
+		case <-time.After(daemontest.Patience):
 			t.Fatal("the terminal is still open")
 		}
 		if got := shown.String(); strings.Contains(got, "horse") || !strings.Contains(got, "the end") || !strings.Contains(prompts.String(), "Password of maria: ") {

@@ -290,3 +290,16 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 		t.Errorf("a page that is refused: %+v, %v", all, err)
 	}
 }
+
+// TestALoadOfOneURIIsInTheSingular writes the load of a host with one URI, and of one with two.
+func TestALoadOfOneURIIsInTheSingular(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{
+		1: "a.example: 1 URI asks for 2 visits a day before and 4 after; politeness allows 100",
+		2: "a.example: 2 URIs ask for 2 visits a day before and 4 after; politeness allows 100",
+	} {
+		if got := (whatif.HostLoad{Host: "a.example", URIs: n, Before: 2, After: 4, Capacity: 100}).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

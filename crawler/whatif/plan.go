@@ -58,8 +58,12 @@ func (l HostLoad) TooMuch() bool { return l.After > l.Capacity }
 
 // String returns a line for people.
 func (l HostLoad) String() string {
-	s := fmt.Sprintf("%s: %d URIs ask for %.0f visits a day before and %.0f after; politeness allows %.0f",
-		l.Host, l.URIs, l.Before, l.After, l.Capacity)
+	ask := "URIs ask"
+	if l.URIs == 1 {
+		ask = "URI asks"
+	}
+	s := fmt.Sprintf("%s: %d %s for %.0f visits a day before and %.0f after; politeness allows %.0f",
+		l.Host, l.URIs, ask, l.Before, l.After, l.Capacity)
 	if l.TooMuch() && l.Capacity > 0 {
 		share := 100 * l.Capacity / l.After
 		s += fmt.Sprintf("; visits will be late: shorten the politeness delay to %.0f%%, keep %.0f%% of the URIs, "+

@@ -1,10 +1,11 @@
 // The page that captures URIs at once and follows them until they are archived.
-import { h, ask, when, plural, table, notice, uriLink } from './page.js';
+import { h, ask, when, plural, table, notice, uriLink, may, needsRole } from './page.js';
 
 const every = 2000; // ms between two questions
 const patience = 30 * 60_000; // ms after which the page stops asking
 
 export async function capturePage(again, wanted) {
+  if (!may('curate')) return needsRole('Capture now', 'curate');
   const field = h('textarea', { name: 'uris', rows: '4', required: true, spellcheck: 'false' }, wanted.get('u') || '');
   const result = h('div', { role: 'status' });
   const form = h(
@@ -16,11 +17,11 @@ export async function capturePage(again, wanted) {
       },
     },
     h('label', {}, 'URIs, one on each line', field),
-    h('p', {}, h('button', {}, 'Capture now')),
+    h('p', {}, h('button', { class: 'primary' }, 'Capture now')),
   );
   return [
     h('h1', {}, 'Capture now'),
-    h('p', {}, 'Visits these pages, and what they show, as soon as the pace of their hosts allows. New URIs must be on hosts of the configuration.'),
+    h('p', {}, 'Visits these pages, and what they show, as soon as the pace of their sites allows. New URIs must be on sites of the configuration.'),
     form,
     result,
   ];
@@ -81,7 +82,9 @@ function show(result, started, pages, condition) {
   result.replaceChildren(
     ...[
       (started.faults || []).map((text) => notice('bad', text)),
-      (started.outside || []).map((uri) => notice('warn', `${uri} is on a host without a seed in the configuration, so it is not captured.`)),
+      (started.outside || []).map((uri) =>
+        notice('warn', `${uri} is on a site without a seed in the configuration, so it is not captured. `, h('a', { href: '#/import' }, 'Add it as a seed'), ', or correct the address.'),
+      ),
       condition && condition.state !== 'crawling' ? notice('warn', `The crawl is ${condition.state}${condition.why ? ': ' + condition.why : ''}. The visits wait for its end.`) : [],
       pages.length && pages.every(done) ? notice('good', `All done: ${plural(pages.length, 'page')}.`) : [],
       pages.length

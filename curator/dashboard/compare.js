@@ -1,5 +1,5 @@
 // The page that compares two versions of a URI. All texts come from archived pages: they are only ever text.
-import { h, ask, count, plural, moment, notice, uriLink } from './page.js';
+import { h, ask, count, optional, plural, moment, notice, uriLink } from './page.js';
 import { added } from './register.js';
 
 const kinds = { text: 'Text', source: 'Source', headers: 'Response header' };
@@ -9,7 +9,7 @@ export async function comparePage(again, wanted) {
   const what = wanted.get('what') || 'text';
   const inline = wanted.has('as') ? wanted.get('as') === 'inline' : innerWidth < 760;
   const q = new URLSearchParams({ uri, before: wanted.get('before') || '', at: wanted.get('at') || '', what });
-  const c = await ask('compare?' + q);
+  const [c, known] = await Promise.all([ask('compare?' + q), optional('versions?uri=' + encodeURIComponent(uri))]);
   const link = (changes) => {
     const to = new URLSearchParams({ u: uri, before: c.before.at, at: c.after.at, what, as: inline ? 'inline' : 'sides' });
     for (const [key, value] of Object.entries(changes)) to.set(key, value);
@@ -17,13 +17,33 @@ export async function comparePage(again, wanted) {
   };
   const choice = (name, on, changes) =>
     h('a', { class: 'button', href: link(changes), 'aria-current': on ? 'true' : null }, name);
-  const version = (v) => h('a', { href: v.links.view }, moment(v.date));
+  // version lets a user choose one of the two versions, of those before or after another one.
+  const version = (name, key, v, fits) => {
+    const others = (known?.versions || []).filter((o) => o.at !== v.at && fits(o.at));
+    const option = (o) => h('option', { value: o.at, selected: o.at === v.at }, moment(o.date) + (o.changed ? '' : ', the same'));
+    const list = [v, ...others].sort((a, b) => (a.at < b.at ? 1 : -1));
+    return h('label', {}, name, h('select', { onchange: (e) => (location.hash = link({ [key]: e.target.value }).slice(1)) }, list.map(option)));
+  };
   const place = h('div', {}); // of the panel that ignores a part
+  const [summary, rows] = [h('div', {}), h('div', {})];
   const lines = c.what !== 'picture' && !c.problem;
+  const draw = (c) => {
+    c.saved = () => withNewRules(c, draw, place);
+    summary.replaceChildren(...[result(c), rules(c), embeds(c)].filter(Boolean));
+    rows.replaceChildren(...(c.rows.length ? [inline ? inlineTable(c, place) : sideTable(c, place)] : []));
+  };
+  if (lines) draw(c);
   return [
     h('h1', {}, 'Comparison'),
     h('p', { class: 'long' }, uriLink(c.uri)),
-    h('p', {}, version(c.before), ' and ', version(c.after)),
+    h(
+      'div',
+      { class: 'row' },
+      version('Earlier version (UTC)', 'before', c.before, (at) => at < c.after.at),
+      version('Later version (UTC)', 'at', c.after, (at) => at > c.before.at),
+      h('a', { class: 'button', href: c.before.links.view }, 'View the earlier'),
+      h('a', { class: 'button', href: c.after.links.view }, 'View the later'),
+    ),
     h(
       'div',
       { class: 'row versions', role: 'navigation', 'aria-label': 'What is compared' },
@@ -33,17 +53,37 @@ export async function comparePage(again, wanted) {
     c.problem ? notice('warn', c.problem) : null,
     (c.notes || []).map((text) => notice('', text)),
     c.what === 'picture' ? pictures(c) : null,
-    lines ? result(c) : null,
-    lines ? rules(c) : null,
+    summary,
     place,
-    lines && c.rows.length ? (inline ? inlineTable(c, place) : sideTable(c, place)) : null,
+    rows,
   ];
+}
+
+// withNewRules compares again until the daemon has read a rule that was saved, for at most 15 seconds.
+async function withNewRules(c, draw, place) {
+  const q = new URLSearchParams({ uri: c.uri, before: c.before.at, at: c.after.at, what: c.what });
+  for (let tries = 0; tries < 15 && place.isConnected; tries++) {
+    const newer = await ask('compare?' + q);
+    if (newer.rows && JSON.stringify(newer.rules) !== JSON.stringify(c.rules)) return draw(newer);
+    await new Promise((next) => setTimeout(next, 1000));
+  }
 }
 
 // result says how much differs.
 function result(c) {
-  const hidden = c.hidden ? ` ${plural(c.hidden, 'part')} hidden by the rules of the host, in grey, do not count.` : '';
+  const hidden = c.hidden ? ` ${plural(c.hidden, 'part')} hidden by the rules of the site, in grey, do not count.` : '';
   return h('p', {}, (c.changed === 1 ? '1 line differs.' : c.changed ? plural(c.changed, 'line') + ' differ.' : 'No line differs.') + hidden);
+}
+
+// embeds lists what the page shows that changed too.
+function embeds(c) {
+  if (!c.embeds) return null;
+  return h(
+    'div',
+    {},
+    h('p', {}, `What the page shows changed too, in ${plural(c.embeds.length, 'file')}:`),
+    h('ul', { class: 'rules' }, c.embeds.map((e) => h('li', {}, h('a', { href: e.compare }, e.uri), h('span', { class: 'more' }, ' ' + (e.type || ''))))),
+  );
 }
 
 // rules lists the scrubbing rules that hide parts, with their numbers.

@@ -1,20 +1,24 @@
 // Editing files of the configuration: a form for the settings that curators use, the text for all, both with the checks
 // and the effect on the crawl before anything is written.
-import { h, ask, committed, count, plural, table, notice, hostLink, sitesOf, siteForm, goTo } from './page.js';
+import { h, ask, committed, count, plural, table, notice, hostLink, sitesOf, siteForm, goTo, lead, may, needsRole } from './page.js';
 import { choose } from './many.js';
 import { onTheCrawl } from './plan.js';
+import { inWords, pace } from './pace.js';
+import { seedForm } from './seedform.js';
 
 let draft = null; // {key, file, text, settings, plan, result, both}: what is being edited, until it is saved or left
 
 export async function editPage(again, query, name) {
+  if (!may('curate')) return needsRole('Edit the configuration', 'curate');
   const host = query.get('host') || '';
   const key = host ? 'host ' + host : name;
   if (!name && !host) return list(query);
   if (!draft || draft.key !== key) await load(key, host ? 'host=' + encodeURIComponent(host) : 'name=' + encodeURIComponent(name));
-  return page(again);
+  return page(again, query.get('key'));
 }
 
 export async function mainPage(again) {
+  if (!may('operate')) return needsRole('Edit the main file', 'operate');
   if (!draft || draft.key !== '') await load('', 'name=');
   return page(again);
 }
@@ -48,15 +52,18 @@ async function list(query) {
     ),
     siteForm(sites, (change) => goTo('edit', { ...sites, ...change })),
     choose(files, plural(files.length, 'host file') + (files.length < all.files.length ? ` of ${count(all.files.length)}` : '')),
-    h('p', {}, h('a', { href: '#/main' }, 'Edit the main file'), `, ${all.main}. It needs the role operate.`),
+    may('operate') ? h('p', {}, h('a', { href: '#/main' }, 'Edit the main file'), `, ${all.main}.`) : null,
   ];
 }
 
-// page shows the form, the text, and what the change would do.
-function page(again) {
+// page shows the form, the text, and what the change would do. It leads to the setting that is wanted.
+function page(again, wanted) {
   const d = draft;
+  const inForm = d.fields.some((f) => f.key === wanted);
+  if (wanted) lead(inForm ? 'field-' + wanted : 'text');
   const area = h('textarea', {
     name: 'text',
+    id: 'text',
     rows: '22',
     class: 'code',
     spellcheck: 'false',
@@ -68,7 +75,7 @@ function page(again) {
     },
   });
   area.value = d.text;
-  const save = h('button', { type: 'button', disabled: !ready(d), onclick: () => write(again) }, d.removing ? 'Remove the file' : 'Save');
+  const save = h('button', { type: 'button', class: ready(d) ? 'primary' : null, disabled: !ready(d), onclick: () => write(again) }, d.removing ? 'Remove the file' : 'Save');
   const result = h('div', { role: 'status', id: 'result', tabindex: '-1' }, d.result, d.both ? both(again) : null, d.plan ? effect(d.plan, area) : null);
   const stale = () => {
     d.plan = d.result = d.both = null;
@@ -95,15 +102,18 @@ function page(again) {
             { open: true },
             sum('Settings'),
             d.fields.length
-              ? h('div', { class: 'fields' }, d.fields.map((f) => field(f, stale)))
+              ? [...Map.groupBy(d.fields, (f) => f.section)].map(([name, fields]) =>
+                  h('section', { class: 'part', 'aria-label': name }, h('h2', {}, name), h('div', { class: 'fields' }, fields.map((f) => field(f, stale)))),
+                )
               : h('p', {}, 'The text is not TOML at this moment. The form comes back when it is.'),
           )
         : null,
+      wanted && !inForm ? notice('', 'Set ', h('code', {}, wanted), ' in the text; docs/config.md explains it.') : null,
       h('details', { open: !d.fields.length || Boolean(d.textOpen), ontoggle: (e) => (d.textOpen = e.target.open) }, sum('Text of the file'), h('label', {}, 'All settings, as TOML', area)),
       h(
         'div',
         { class: 'row' },
-        h('button', {}, 'Check'),
+        h('button', { class: ready(d) ? null : 'primary' }, 'Check'),
         save,
         d.file.name && d.file.exists ? h('button', { type: 'button', onclick: () => check(again, true) }, 'Remove this file …') : null,
         h('button', { type: 'button', onclick: () => leave(again) }, 'Start again from the file'),
@@ -115,18 +125,25 @@ function page(again) {
 
 const ready = (d) => Boolean(d.plan && !d.plan.faults.length && !d.plan.problem && !d.plan.on_disk && (d.plan.diff || d.removing));
 
+const whole = ['pace', 'seeds'];
+
 // field shows one setting. A changed one is set in the text by the check.
 function field(f, stale) {
   const id = 'field-' + f.key;
-  const changed = (e) => {
-    draft.settings[f.key] = e.target.value;
+  const set = (value) => {
+    draft.settings[f.key] = value;
     stale();
   };
+  const changed = (e) => set(e.target.value);
   const value = draft.settings[f.key] ?? f.value;
-  const usual = f.default && f.default !== '""' && f.default !== '[]' ? `without it: ${f.default}` : '';
+  const usual = f.default && f.default !== '""' && f.default !== '[]' ? inWords(f.default) : '';
   const common = { id, name: f.key, 'aria-describedby': id + '-doc', oninput: changed };
   let input;
-  if (f.kind === 'choice') {
+  if (f.kind === 'pace') {
+    input = pace(value, common, set, f.key);
+  } else if (f.kind === 'seeds') {
+    input = seedForm(value, common, set);
+  } else if (f.kind === 'choice') {
     input = h(
       'select',
       common,
@@ -140,7 +157,16 @@ function field(f, stale) {
     input = h('input', { ...common, value, placeholder: usual, dir: 'auto', autocapitalize: 'none' });
   }
   const lines = f.kind === 'lines' && f.key !== 'note' ? ' One on each line.' : '';
-  return h('div', { class: 'field' }, h('label', { for: id }, f.key), input, h('details', { class: 'more', id: id + '-doc' }, h('summary', {}, f.type), f.doc.replaceAll('`', '') + lines));
+  const doc = f.doc.replaceAll('`', '');
+  const end = doc.indexOf('. ') + 1 || doc.length;
+  return h(
+    'div',
+    { class: 'field' + (whole.includes(f.kind) ? ' whole' : '') },
+    h(f.kind === 'seeds' ? 'strong' : 'label', { for: f.kind === 'seeds' ? null : id }, f.label, ' ', h('code', {}, f.key)),
+    input,
+    h('div', { class: 'more', id: id + '-doc' }, doc.slice(0, end) + lines),
+    h('details', { class: 'more' }, h('summary', { 'aria-label': 'More about ' + f.label }, 'More'), doc.slice(end), ` Value: ${f.type}.`),
+  );
 }
 
 // check asks for the faults, the difference and the effect.

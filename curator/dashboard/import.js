@@ -1,5 +1,5 @@
 // Import of a list of seeds: choose or paste it, see what it would change, write the host files, undo.
-import { h, ask, committed, plural, table, notice, uriLink, button, sitesOf, siteFields, goTo } from './page.js';
+import { h, ask, committed, may, plural, table, notice, uriLink, button, sitesOf, siteFields, goTo } from './page.js';
 
 let text = ''; // the list, while the page is open
 let plan = null;
@@ -37,7 +37,7 @@ export async function importPage(again, query) {
     await check();
   };
   return [
-    h('h1', {}, 'Import and export seeds'),
+    h('h1', {}, may('curate') ? 'Add sites' : 'Seeds'),
     h(
       'p',
       {},
@@ -57,13 +57,13 @@ export async function importPage(again, query) {
       h(
         'div',
         { class: 'row' },
-        h('button', {}, 'Check the list'),
-        button('Undo the last change', undo, again, 'Restore the host files as they were before the last import, or the last change of several files?'),
+        h('button', { class: plan?.files ? null : 'primary' }, 'Check the list'),
+        button('Undo the last change', undo, again, 'Restore the host files as they were before the last import, or the last change of several files?', 'curate'),
       ),
     ),
     result,
     plan ? preview(again) : null,
-    h('h2', {}, 'Export'),
+    h('h2', {}, 'Export the seeds'),
     h('p', {}, 'The seeds with their labels, collections, owners, notes and targets, as a CSV list for a spreadsheet. It can be imported again.'),
     h('form', { class: 'row' }, siteFields(sites, (change) => goTo('import', { ...sites, ...change })), button('Save the seeds as a file', () => save(sites), () => {})),
   ];
@@ -94,7 +94,7 @@ function preview(again) {
         )
       : null,
     p.files
-      ? h('div', { class: 'row' }, button(`Write ${plural(p.files, 'host file')}`, write, again))
+      ? h('div', { class: 'row' }, button(`Write ${plural(p.files, 'host file')}`, write, again, null, 'curate', true))
       : h('p', {}, 'There is nothing to write.'),
     p.seeds.length
       ? table(

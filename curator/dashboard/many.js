@@ -1,6 +1,7 @@
 // Changes settings in several host files at once: choose the files, say what changes, see the effect, save, undo.
-import { h, ask, committed, count, plural, table, notice, hostLink, button } from './page.js';
+import { h, ask, committed, count, plural, table, notice, hostLink, button, may, needsRole } from './page.js';
 import { onTheCrawl } from './plan.js';
+import { inWords, pace } from './pace.js';
 
 const chosen = new Set(); // names of files
 const most = 500; // rows of the table
@@ -57,6 +58,7 @@ export function choose(files, caption) {
 
 // manyPage shows the files that are chosen, the settings to change, and what the change would do.
 export async function manyPage(again) {
+  if (!may('curate')) return needsRole('Change several host files', 'curate');
   const { fields } = await ask('edit/files');
   const names = [...chosen].sort();
   if (!names.length)
@@ -101,8 +103,13 @@ function setting(w, i, fields, stale, again) {
   };
   const input = () => {
     const common = { name: 'value-' + i, oninput: changed('value'), dir: 'auto', autocapitalize: 'none', spellcheck: 'false' };
+    if (f?.kind === 'pace')
+      return pace(w.value, { name: 'value-' + i, 'aria-label': f.label }, (value) => {
+        w.value = value;
+        stale();
+      }, f.key);
     if (f?.kind === 'choice') return h('select', common, option('', 'not set', w.value), f.choices.map((c) => option(c, c, w.value)));
-    if (f?.kind !== 'lines') return h('input', { ...common, value: w.value, placeholder: f?.default ? `without it: ${f.default}` : '' });
+    if (f?.kind !== 'lines') return h('input', { ...common, value: w.value, placeholder: f?.default ? inWords(f.default) : '' });
     const area = h('textarea', { ...common, rows: '2' });
     area.value = w.value;
     return area;
@@ -120,9 +127,9 @@ function setting(w, i, fields, stale, again) {
     'fieldset',
     { class: 'row' },
     h('legend', {}, wanted.length > 1 ? `Setting ${i + 1}` : 'What changes'),
-    h('label', {}, 'Setting', h('select', { name: 'key-' + i, required: true, onchange: chooseKey }, option('', 'choose …', w.key), fields.map((x) => option(x.key, x.key, w.key)))),
+    h('label', {}, 'Setting', h('select', { name: 'key-' + i, required: true, onchange: chooseKey }, option('', 'choose …', w.key), [...Map.groupBy(fields, (x) => x.section)].map(([name, some]) => h('optgroup', { label: name }, some.map((x) => option(x.key, `${x.label} (${x.key})`, w.key)))))),
     list ? h('label', {}, 'Change', h('select', { name: 'how-' + i, onchange: changed('how') }, option('add', 'add', w.how), option('remove', 'remove', w.how), option('set', 'replace by', w.how))) : null,
-    h('label', { class: 'grow' }, list ? 'Names, one on each line' : 'Value; empty removes the setting', input()),
+    f?.kind === 'pace' ? h('div', { class: 'grow' }, input()) : h('label', { class: 'grow' }, list ? 'Names, one on each line' : 'Value; empty removes the setting', input()),
     f ? h('p', { class: 'more' }, f.doc.replaceAll('`', '')) : null,
   );
 }
@@ -161,7 +168,7 @@ function effect(again) {
       : p.files
         ? [
             h('h2', {}, `What would change in ${plural(p.files, 'file')}`),
-            h('div', { class: 'row' }, h('button', { type: 'button', onclick: () => save(again) }, `Save ${plural(p.files, 'file')}`)),
+            h('div', { class: 'row' }, h('button', { type: 'button', class: 'primary', onclick: () => save(again) }, `Save ${plural(p.files, 'file')}`)),
             onTheCrawl(p.plan),
             p.diffs.map((d) => h('details', { open: p.diffs.length === 1 }, h('summary', {}, d.name), h('pre', { class: 'diff panel', tabindex: '0', 'aria-label': 'Difference of ' + d.name }, d.diff))),
             p.files > p.diffs.length ? h('p', {}, `The differences of the first ${count(p.diffs.length)} files are shown.`) : null,

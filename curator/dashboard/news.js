@@ -1,5 +1,5 @@
 // The home page of curators: what was captured, live, and what is missing.
-import { h, ask, count, moment, when, plural, hostLabel, uriLink, siteFields, goTo, knowGroups } from './page.js';
+import { h, ask, optional, count, last, moment, when, plural, hostLabel, uriLink, siteFields, goTo, knowGroups, may } from './page.js';
 
 const types = [
   ['', 'all types'],
@@ -30,12 +30,12 @@ export async function whatIsNew(again, query) {
         'section',
         { 'aria-label': 'Recent captures' },
         news.captures.length
-          ? h('ol', { class: 'stream' }, news.captures.map((c, i) => [day(c, news.captures[i - 1]), item(c, title)]))
+          ? daysOf(news.captures).map((d) => [h('h2', { class: 'day' }, d.day), d.sites.map((s) => site(s, title))])
           : h('p', { class: 'panel' }, filtered ? 'No recent capture matches.' : ['Nothing was captured yet. New captures appear here by themselves. ', h('a', { href: '#/import' }, 'Add sites')]),
         news.more ? more(chosen, news) : null,
         feed(asked),
       ),
-      h('aside', {}, silent(news, title), down(news, title), short(news, title)),
+      h('aside', {}, barren(news), silent(news, title), down(news, title), short(news, title)),
     ),
   ];
 }
@@ -46,14 +46,57 @@ const feed = (asked) => {
   return h('p', { class: 'more' }, h('a', { href: '/feed.atom' + (String(q) ? '?' + q : '') }, 'Feed (Atom) of these captures'));
 };
 
-// day shows the date above the captures of a day.
-const day = (c, before) =>
-  before?.at.slice(0, 10) === c.at.slice(0, 10) ? null : h('li', { class: 'day' }, c.at.slice(0, 10));
+// daysOf groups captures by day, site and URI. Days, sites and URIs begin with the one captured last.
+function daysOf(captures) {
+  const days = [];
+  for (const c of captures) {
+    const day = c.at.slice(0, 10);
+    if (days.at(-1)?.day !== day) days.push({ day, sites: [] });
+    const sites = days.at(-1).sites;
+    let site = sites.find((s) => s.host === c.host);
+    if (!site) sites.push((site = { host: c.host, uris: new Map() }));
+    const uri = site.uris.get(c.uri);
+    if (uri) uri.more++;
+    else site.uris.set(c.uri, { ...c, more: 0 });
+  }
+  return days;
+}
 
-// item shows one capture.
-function item(c, title) {
+const isPage = (c) => /html|pdf|^$/.test(c.type || '');
+
+// site shows what was captured of a site on a day: first its pages, and folded what belongs to them.
+function site({ host, uris }, title) {
+  const all = [...uris.values()];
+  const [pages, files] = [all.filter(isPage), all.filter((c) => !isPage(c))];
+  const list = (of) => h('ol', { class: 'stream' }, of.map(item));
+  const name = title(host);
+  return h(
+    'section',
+    { 'aria-label': name },
+    h('h3', {}, hostNamed(host, title)),
+    pages.length ? list(pages) : null,
+    files.length && pages.length ? h('details', {}, h('summary', {}, kindsOf(files)), list(files)) : null,
+    files.length && !pages.length ? list(files) : null,
+  );
+}
+
+// kindsOf counts files by what they are.
+function kindsOf(files) {
+  const kind = (type) => (type.startsWith('image/') ? 'picture' : type.endsWith('css') ? 'style sheet' : /xml|rss|atom/.test(type) ? 'feed or list' : 'other file');
+  const counts = new Map();
+  for (const c of files) counts.set(kind(c.type), (counts.get(kind(c.type)) || 0) + 1);
+  const text = [...counts].map(([noun, n]) => (noun === 'feed or list' && n > 1 ? `${n} feeds or lists` : plural(n, noun))).join(', ');
+  const changed = files.filter((c) => c.kind === 'changed').length;
+  return changed ? `${text}; ${count(changed)} changed` : text;
+}
+
+// item shows the last capture of a URI on a day.
+function item(c) {
   const words = { first: 'first capture', checked: 'unchanged, checked on demand' }[c.kind] || `changed, version ${count(c.versions)}`;
-  const stamp = c.at.slice(0, 19).replace(/[^0-9]/g, '');
+  const earlier = c.more ? `; ${count(c.more)} earlier in this list` : '';
+  const type = c.type === 'text/html' ? '' : ` · ${c.type || 'no type'}`;
+  const where = `u=${encodeURIComponent(c.uri)}&at=${c.at.slice(0, 19).replace(/[^0-9]/g, '')}`;
+  const link = (page, verb) => h('a', { href: `#/${page}?${where}`, 'aria-label': `${verb} ${c.title || c.uri}` }, verb.toLowerCase());
   return h(
     'li',
     { class: c.kind },
@@ -62,9 +105,9 @@ function item(c, title) {
       'div',
       { class: 'what' },
       h('a', { href: '#/uri?u=' + encodeURIComponent(c.uri), dir: 'auto' }, c.title || new URL(c.uri).pathname),
-      h('div', { class: 'more' }, h('a', { href: '#/host/' + encodeURIComponent(c.host) }, title(c.host)), ` · ${words} · ${c.type || 'no type'}`),
+      h('div', { class: 'more' }, words + earlier + type),
     ),
-    h('a', { class: 'see', href: `#/view?u=${encodeURIComponent(c.uri)}&at=${stamp}`, 'aria-label': `View ${c.title || c.uri}` }, 'view'),
+    h('span', { class: 'see' }, c.kind === 'changed' ? link('compare', 'Compare') : null, link('view', 'View')),
   );
 }
 
@@ -124,11 +167,25 @@ const silent = (news, title) =>
     'Every site has news as often as usual.',
   );
 
+// settingsLink leads to the setting that helps most often.
+const settingsLink = (host, key) => may('curate') && h('a', { class: 'button', href: '#/edit?' + new URLSearchParams({ host, key: key || '' }) }, 'Open the setting');
+
+const barren = (news) =>
+  news.seeds.length
+    ? box('Seeds without a page', news.seeds.map((a) => h('li', {}, uriLink(a.about), h('div', { class: 'more' }, `${a.text.replace('the seed ' + a.about + ' ', '')}.`), settingsLink(a.host, a.setting))))
+    : null;
+
+// seedsWithout says on the page of a site which of its seeds bring no page.
+export async function seedsWithout(host) {
+  const news = await optional('new?limit=1&host=' + encodeURIComponent(host));
+  return (news?.seeds || []).map((a) => h('p', { class: 'notice bad' }, `${a.text}. `, settingsLink(host, a.setting)));
+}
+
 const down = (news, title) =>
   box(
     'Unreachable sites',
     news.unreachable.map((d) =>
-      h('li', {}, hostNamed(d.host, title), h('div', { class: 'more' }, `at the last ${plural(d.failures, 'visit')}${d.error ? ': ' + d.error : ''}`)),
+      h('li', {}, hostNamed(d.host, title), h('div', { class: 'more' }, `at the ${last(d.failures, 'visit')}${d.error ? ': ' + d.error : ''}`)),
     ),
     'All sites were reachable at the last visit.',
   );

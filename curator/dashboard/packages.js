@@ -1,5 +1,5 @@
 // The page that makes WACZ packages, and lists those that were made.
-import { h, ask, bytes, count, moment, notice, plural, table, uriLink } from './page.js';
+import { h, ask, bytes, count, moment, notice, plural, table, uriLink, may } from './page.js';
 
 let problem = ''; // of the last order
 let chosen = {}; // in the form, while the page is updated
@@ -18,7 +18,7 @@ export async function packagesPage(again, wanted) {
   };
   return [
     h('h1', {}, uri ? 'Download a version' : 'Packages'),
-    known.problem ? notice('warn', known.problem) : uri ? version(uri, wanted.get('at') || '', order) : period(names, order),
+    known.problem ? notice('warn', known.problem) : !may('curate') ? notice('', 'Packages are made by those with the role curate or operate.') : uri ? version(uri, wanted.get('at') || '', order) : period(names, order),
     problem ? notice('bad', problem) : null,
     list(known.packages),
   ];
@@ -28,7 +28,7 @@ export async function packagesPage(again, wanted) {
 const version = (uri, at, order) => [
   h('p', { class: 'long' }, uriLink(uri)),
   h('p', {}, 'The package has this version with its pictures, styles and scripts, as they were archived nearest in time. Open it with ReplayWeb.page or another replay tool.'),
-  h('p', {}, h('button', { type: 'button', onclick: () => order({ uri, at }) }, 'Make the package')),
+  h('p', {}, h('button', { type: 'button', class: 'primary', onclick: () => order({ uri, at }) }, 'Make the package')),
 ];
 
 // period offers a package of a collection, label or owner and some days.
@@ -45,7 +45,7 @@ function period(names, order) {
         e.preventDefault();
         const data = new FormData(e.target);
         const [kind, name] = data.get('what').split('\n');
-        order({ [kind]: name, since: data.get('since'), until: data.get('until') });
+        order({ [kind]: name, since: data.get('since'), until: data.get('until'), series: data.get('series') || undefined });
       },
     },
     h(
@@ -60,7 +60,8 @@ function period(names, order) {
     ),
     h('label', {}, 'First day (UTC)', h('input', { name: 'since', type: 'date', value: chosen.since })),
     h('label', {}, 'Last day (UTC)', h('input', { name: 'until', type: 'date', value: chosen.until })),
-    h('button', {}, 'Make the package'),
+    h('label', {}, 'Series, if there are several', h('input', { name: 'series', value: chosen.series, size: 12, placeholder: '- = none' })),
+    h('button', { class: 'primary' }, 'Make the package'),
   );
   return [h('p', {}, 'A package (WACZ) holds the captures of some sites and days, with what their pages show. Replay tools such as ReplayWeb.page play it anywhere.'), form];
 }

@@ -19,9 +19,9 @@ export async function recordPage(again, wanted) {
     r.parts.map((p) => part(p, '')),
     r.original
       ? [
-          h('h2', {}, 'Record with the payload'),
-          h('p', {}, 'The payload did not change. It is in the record of an earlier visit:'),
-          r.original.map((p) => part(p, ' of the payload')),
+          h('h2', {}, 'Record with the content'),
+          h('p', {}, 'The content did not change. It is in the record of an earlier visit:'),
+          r.original.map((p) => part(p, ' of the content')),
         ]
       : null,
   ];

@@ -1,44 +1,63 @@
 // Archived versions of a URI: the list, and the page that shows one of them.
-import { h, ask, optional, count, moment, table, notice, uriLink } from './page.js';
+import { h, ask, optional, count, moment, near, plural, table, notice, uriLink } from './page.js';
 
 const query = (uri, at) => 'u=' + encodeURIComponent(uri) + (at ? '&at=' + encodeURIComponent(at) : '');
+
+// rendered shows the picture of a page as a browser has shown it. It leads to the version.
+export const rendered = (picture) =>
+  picture &&
+  h(
+    'a',
+    { class: 'thumb', href: '#/view?' + query(picture.uri, picture.at) },
+    h('img', { src: '/api/v1/picture?' + new URLSearchParams({ uri: picture.uri, at: picture.at, rendered: 'true' }), alt: 'The page as a browser showed it', loading: 'lazy', onerror: (e) => e.target.closest('a').remove() }),
+    h('span', { class: 'more' }, 'Rendered ', near(dateOf(picture.at))),
+  );
+
+// dateOf returns the time of a timestamp of 14 digits.
+const dateOf = (at) => at.replace(/^(....)(..)(..)(..)(..)(..)$/, '$1-$2-$3T$4:$5:$6Z');
+
+// renderedOf shows the picture of a URI.
+export async function renderedOf(uri) {
+  const known = await optional('versions?uri=' + encodeURIComponent(uri));
+  return known?.picture && rendered({ uri, at: known.picture });
+}
+
+const few = 10; // versions that are shown at once
+const most = 100; // versions that are shown at all
 
 // versionList returns a list of the versions of a URI, with links to see and to compare them.
 export async function versionList(uri) {
   const known = await optional('versions?uri=' + encodeURIComponent(uri));
   if (!known) return [];
-  const shown = known.versions.slice(0, 100);
+  const rest = known.versions.slice(few, most);
   return [
     h('h2', {}, 'Versions'),
     known.problem ? notice('warn', known.problem) : null,
-    table(
-      known.count > shown.length ? `Versions: the newest ${shown.length} of ${count(known.count)}` : 'Versions, newest first',
-      [
-        ['time (UTC)', (v) => moment(v.date)],
-        [
-          'see',
-          (v) => [
-            h('a', { href: v.links.view, 'aria-label': 'View the version of ' + moment(v.date) }, 'view'),
-            ' ',
-            v.links.compare
-              ? h('a', { href: v.links.compare, 'aria-label': 'Compare the version of ' + moment(v.date) }, 'compare')
-              : null,
-            ' ',
-            h('a', { href: v.links.record, 'aria-label': 'Record of the version of ' + moment(v.date) }, 'record'),
-            ' ',
-            h('a', { href: v.links.package, 'aria-label': 'Download the version of ' + moment(v.date) }, 'download'),
-          ],
-          'left',
-        ],
-        ['status', (v) => v.status || '–'],
-        ['payload', (v) => (v.changed ? 'changed' : 'the same'), 'left'],
-        ['WARC file', (v) => h('code', {}, `${v.file} at ${v.offset}`), 'wide'],
-      ],
-      shown,
-      'The archive has no version.',
-    ),
+    versions('Versions, newest first', known.versions.slice(0, few)),
+    rest.length ? h('details', {}, h('summary', {}, known.count > most ? `Earlier versions: the newest ${rest.length} of ${count(known.count - few)}` : plural(rest.length, 'earlier version')), versions('Earlier versions', rest)) : null,
   ];
 }
+
+const versions = (caption, list) =>
+  table(
+    caption,
+    [
+      ['time (UTC)', (v) => moment(v.date)],
+      ['content', (v) => (v.changed ? h('strong', {}, 'changed') : h('span', { class: 'more' }, 'the same')), 'left'],
+      [
+        'see',
+        (v) => {
+          const link = (name, to, what) => to && h('a', { href: to, 'aria-label': `${what} the version of ${moment(v.date)}` }, name);
+          return h('span', { class: 'links' }, link('view', v.links.view, 'View'), link('compare', v.links.compare, 'Compare'), link('record', v.links.record, 'Record of'), link('download', v.links.package, 'Download'));
+        },
+        'left',
+      ],
+      ['status', (v) => v.status || '–'],
+      ['WARC file', (v) => h('code', {}, `${v.file} at ${v.offset}`), 'wide'],
+    ],
+    list,
+    'The archive has no version.',
+  );
 
 // viewPage shows one version in a frame of another origin, from which it cannot reach this page.
 export async function viewPage(again, wanted) {
@@ -56,7 +75,7 @@ export async function viewPage(again, wanted) {
       step('Earlier', v.earlier),
       step('Later', v.later),
       v.version.links.compare
-        ? h('a', { class: 'button', href: v.version.links.compare }, 'Compare with the version before')
+        ? h('a', { class: 'button primary', href: v.version.links.compare }, 'Compare with the version before')
         : null,
       h('a', { class: 'button', href: v.version.links.record }, 'Record'),
       h('a', { class: 'button', href: v.version.links.package }, 'Download'),

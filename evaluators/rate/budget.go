@@ -91,6 +91,11 @@ func (b *Budget) StretchImportant(slots int, usual time.Duration) float64 {
 	return factor(b.leading, b.forImportant(possible))
 }
 
+// Cycle returns the time between two requests to the host. slots and usual are as for [Budget.Stretch].
+func (b *Budget) Cycle(slots int, usual time.Duration) time.Duration {
+	return time.Duration(secondsPerDay / b.possible(slots, usual) * float64(time.Second))
+}
+
 // possible returns the number of visits a day that the pace allows.
 func (b *Budget) possible(slots int, usual time.Duration) float64 {
 	pace := b.pace

@@ -37,6 +37,7 @@ type Archive struct {
 	Dir    string
 	w      *warcout.Writer
 	Now    time.Time
+	Series string        // of the next visits
 	tls    string        // the protocol over TLS that visits used, as in WARC-Protocol; empty = no TLS
 	reason warcout.Field // of all visits, for their metadata
 }
@@ -79,10 +80,14 @@ func (l *Archive) Seal() {
 	}
 }
 
+// Describe adds to the warcinfo record of each new file; see [warcout.Writer.Describe].
+func (l *Archive) Describe(more func(series string) []warcout.Field) { l.w.Describe(more) }
+
 func (l *Archive) write(v warcout.Visit, address string) digest.Origin {
 	l.T.Helper()
 	u, err := uri.Parse(address)
 	Must(l.T, err)
+	v.Series = l.Series
 	v.URI, v.Date, v.IP = u, l.Now, netip.MustParseAddr("192.0.2.7")
 	v.Request = []byte("GET " + u.RequestTarget() + " HTTP/1.1\r\nHost: " + u.Authority() + "\r\n\r\n")
 	v.Metadata = []warcout.Field{
@@ -240,7 +245,7 @@ func Three(t testing.TB) (l *Archive, names []string) {
 	l.Seal()
 	l.NotModified("http://www.a.example/", first)
 	l.Revisit("https://c.example/two", ChunkedHead+"\r\nX-Visit: third", second)
-	l.Revisit("https://c.example/two", HTMLHead+"\r\nX-Visit: fourth", second)
+	l.Revisit("https://c.example/two", ChunkedHead+"\r\nX-Visit: fourth", second)
 	l.Seal()
 	for _, path := range l.Files() {
 		names = append(names, filepath.Base(path))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,8 @@ func TestBenchmark(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	var out strings.Builder
-	err := command([]string{"-rounds", "1", "-hosts", "3", "-scale", "0.02", "-scenario", "first,same", "-dir", t.TempDir()}, &out)
+	dir := t.TempDir()
+	err := command([]string{"-rounds", "1", "-hosts", "3", "-scale", "0.02", "-scenario", "first,same", "-dir", dir}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +38,21 @@ func TestBenchmark(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output does not contain %q:\n%s", want, out.String())
 		}
+	}
+	checkTemplates(t, filepath.Join(dir, "arcrawl"))
+}
+
+// checkTemplates makes sure that the program executes no template, not even in a library: the linker would keep every
+// exported method of every type, and the program would be a sixth larger.
+func checkTemplates(t *testing.T, binary string) {
+	t.Helper()
+	program, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(program, []byte("text/template.(*state).evalField")) {
+		t.Errorf("the program of %d bytes can execute templates; go build -ldflags=-dumpdep shows what calls them",
+			len(program))
 	}
 }
 

@@ -12,13 +12,19 @@ func (p *Page) Says(text string) {
 	p.Wait(`document.body?.innerText.includes(` + quoted(text) + `)`)
 }
 
-// Click clicks the first button or link of the content that has a text, as soon as it can be clicked.
+// Click clicks the first button or link of the content that has a text, as soon as it can be clicked. While a dialog is
+// open, it clicks a button of the dialog.
 func (p *Page) Click(text string) {
 	p.t.Helper()
-	const all = `[...document.querySelectorAll("main button, main a")]`
-	with := `(b => b.textContent === ` + quoted(text) + ` && !b.disabled)`
-	p.Wait(all + `.some` + with)
-	p.Eval(all + `.find` + with + `.click()`)
+	const all = `[...document.querySelectorAll(document.querySelector("dialog[open]") ? "dialog button" : "main button, main a")]`
+	p.ClickOn(all + `.find((b) => b.textContent === ` + quoted(text) + ` && !b.disabled)`)
+}
+
+// ClickOn clicks the element that a JavaScript expression finds, as soon as it finds one. It looks and clicks at one
+// moment: a page may be drawn again between two.
+func (p *Page) ClickOn(expression string) {
+	p.t.Helper()
+	p.Wait(`(() => { const e = ` + expression + `; e?.click(); return !!e })()`)
 }
 
 // Axe returns what axe-core finds in the page. The script is the one of axe-core; rules are the options of its run.
@@ -61,10 +67,12 @@ func (p *Page) Check(axe, rules, name string) (text string) {
 }
 
 // Outside is an expression for what a reader does not see: elements and texts that reach out of the window, and
-// captions that are cut. In a wide window the navigation has one line.
+// captions that are cut. In a wide window no table is wider than its page. There and on a phone the header has one
+// line, of 56 pixels.
 const Outside = `[
-	...[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll table, .skip, svg") && e.getBoundingClientRect().right > innerWidth + 1),
+	...[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll table, .skip, .unseen, svg") && e.getBoundingClientRect().right > innerWidth + 1),
 	...[document.body].filter(() => document.documentElement.scrollWidth > innerWidth),
+	...[...document.querySelectorAll(".scroll")].filter((e) => innerWidth >= 1280 && e.scrollWidth > e.clientWidth + 1),
 	...[...document.querySelectorAll("caption")].filter((e) => (e.firstElementChild || e).getBoundingClientRect().right > e.closest(".scroll").getBoundingClientRect().right),
-	...[...document.querySelectorAll("nav")].filter((e) => innerWidth > 1200 && e.offsetHeight > 45),
+	...[...document.querySelectorAll("header")].filter((e) => (innerWidth > 1240 || innerWidth < 700) && e.offsetHeight > 57),
 ].map((e) => e.outerHTML.slice(0, 200))`

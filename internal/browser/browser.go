@@ -8,12 +8,12 @@ package browser
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"image"
 	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +27,13 @@ import (
 
 // limit ends a browser that does not end by itself. A busy machine needs minutes for a test of many pages.
 const limit = 10 * time.Minute
+
+// patience is how long a page may take until it shows what a test waits for. A busy machine needs a minute for what
+// usually takes a second.
+const patience = 2 * time.Minute
+
+// says is an expression for the address of a page and its visible text.
+const says = `location.href + " says " + document.body?.innerText.slice(0, 3000)`
 
 // Page is a tab in a browser of its own, which ends with the test. It is not safe for concurrent use.
 type Page struct {
@@ -74,6 +81,7 @@ func Open(t testing.TB, width, height int64, flags ...Flag) *Page {
 	})
 	t.Cleanup(p.endOnce)
 	p.do("start Chromium", chromedp.EmulateViewport(width, height))
+	p.Go("about:blank") // in a tab that was never sent anywhere, Wait would never end
 	return p
 }
 
@@ -100,21 +108,43 @@ func (p *Page) Eval(expression string) string {
 	return string(run(p, "evaluate "+expression, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise)))
 }
 
-// Wait waits until a JavaScript expression is true, or the browser is ended. The page may be left for another one
-// meanwhile.
+// Wait waits until a JavaScript expression is true. The page may be left for another one meanwhile. If the page needs
+// longer than [patience], the test fails and says what the page shows.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
+	if err := p.within(patience, expression); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// within waits until a JavaScript expression is true, for so long at most.
+func (p *Page) within(most time.Duration, expression string) error {
+	ctx, end := context.WithTimeout(p.ctx, most)
+	defer end()
 	poll := chromedp.Poll[chromedp.Void](expression,
 		chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0))
+	start := time.Now()
 	for {
-		_, err := chromedp.Run(p.ctx, poll)
-		switch {
-		case err == nil:
-			return
-		case p.ctx.Err() != nil || !strings.Contains(err.Error(), "context with specified id"):
-			p.t.Fatalf("wait for %s: %v", expression, err)
+		_, err := chromedp.Run(ctx, poll)
+		if err == nil {
+			return nil
+		}
+		if left := strings.Contains(err.Error(), "context with specified id"); ctx.Err() != nil || !left {
+			took := time.Since(start).Round(time.Millisecond)
+			return fmt.Errorf("wait for %s: %w after %s; %s", expression, err, took, p.says())
 		}
 	}
+}
+
+// says returns the address of the page and its visible text.
+func (p *Page) says() string {
+	ctx, end := context.WithTimeout(p.ctx, 5*time.Second) // a script may never let the browser answer
+	defer end()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](says))
+	if err != nil {
+		return "the page cannot be read: " + err.Error()
+	}
+	return text
 }
 
 // Screenshot returns the visible part of the page.
@@ -185,8 +215,7 @@ func (p *Page) Frame(ready string) (eval func(expression string) string) {
 					return string(v)
 				}
 			}
-			text, _ := chromedp.Run(ctx, chromedp.Evaluate[[]byte](`location.href + " says " + document.body?.innerText.slice(0, 500)`))
-			last = string(text)
+			last, _ = chromedp.Run(ctx, chromedp.Evaluate[string](says))
 		}
 	}
 	p.t.Fatalf("no frame fulfils %s in time; the last one: %s", ready, last)
@@ -204,8 +233,8 @@ func (p *Page) Requests() []string {
 		p.t.Fatalf("read the network log: %v", err)
 	}
 	var hosts []string
-	for _, found := range address.FindAllSubmatch(text, -1) {
-		host, _, _ := strings.Cut(string(found[1]), " ")
+	for _, found := range hostsIn(text) {
+		host, _, _ := strings.Cut(found, " ")
 		if !strings.HasSuffix(host, ".google.com") && !strings.HasSuffix(host, ".googleapis.com") {
 			hosts = append(hosts, host)
 		}
@@ -214,5 +243,39 @@ func (p *Page) Requests() []string {
 	return slices.Compact(hosts)
 }
 
-// address finds the host in a URL of the network log, or in the key of a group of connections.
-var address = regexp.MustCompile(`"(?:url|group_id|origin|host)":"(?:[a-z/_]*(?:https?|wss?)://)([^/"]+)`)
+// hostsIn returns what a network log has as hosts in its URLs, and in its keys of groups of connections. A log has many
+// megabytes; under the race detector one expression for all of them takes 200 times as long.
+func hostsIn(log []byte) (hosts []string) {
+	for {
+		before, after, found := bytes.Cut(log, []byte("://"))
+		if !found {
+			return hosts
+		}
+		log = after
+		start := bytes.LastIndexByte(before, '"')
+		end := bytes.IndexAny(after, `/"`)
+		if start >= 0 && end > 0 && isScheme(before[start+1:]) && isNamed(before[:start]) {
+			hosts = append(hosts, string(after[:end]))
+		}
+	}
+}
+
+// isScheme reports whether something ends with a scheme of the web, and has only what keys of groups have before it.
+func isScheme(b []byte) bool {
+	for _, scheme := range []string{"http", "https", "ws", "wss"} {
+		if bytes.HasSuffix(b, []byte(scheme)) {
+			return len(bytes.Trim(b, "abcdefghijklmnopqrstuvwxyz/_")) == 0
+		}
+	}
+	return false
+}
+
+// isNamed reports whether something ends with the name of a value that is an address.
+func isNamed(b []byte) bool {
+	for _, name := range []string{`"url":`, `"group_id":`, `"origin":`, `"host":`} {
+		if bytes.HasSuffix(b, []byte(name)) {
+			return true
+		}
+	}
+	return false
+}

@@ -118,7 +118,7 @@ func (p *Process) Terminate(t *testing.T) {
 // WaitFor waits until a condition holds, or the process has ended.
 func (p *Process) WaitFor(t *testing.T, wish string, so func() bool) {
 	t.Helper()
-	p.wait(t, time.Minute, time.Millisecond, wish, so)
+	p.wait(t, 2*Patience, time.Millisecond, wish, so)
 }
 
 // WaitToSay waits until the process has logged a text.

@@ -2,6 +2,7 @@ package demosite
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync"
@@ -23,13 +24,17 @@ func Serve(now time.Time) (address string, stop func(), err error) {
 	}, nil
 }
 
-// FreeAddress returns a loopback address that is free at this moment.
-func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a loopback port for the dashboard: %w", err)
+// FreeAddress returns a loopback address that nobody listens at. Its port is below those that Linux chooses for
+// connections and for listeners without a port of their own, so it stays free until somebody wants just this one.
+func FreeAddress() (address string, err error) {
+	for range 100 {
+		address = fmt.Sprintf("127.0.0.1:%d", 12_000+rand.IntN(20_000))
+		var l net.Listener
+		if l, err = net.Listen("tcp", address); err == nil {
+			return address, l.Close()
+		}
 	}
-	return l.Addr().String(), l.Close()
+	return "", fmt.Errorf("find a free loopback port: %w", err)
 }
 
 // Config returns the configuration of a crawl of the site at an address, with seconds instead of hours. It serves the
@@ -79,12 +84,14 @@ max = "1m"
 
 [[wait]]
 mime = "^text/.*$"
+rule = "classic"
 initial = "10s"
 min = "2s"
 max = "2m"
 
 [[wait]]
 mime = ".*"
+rule = "classic"
 initial = "20s"
 min = "5s"
 max = "5m"

@@ -84,8 +84,6 @@ func parseNumber(digits string) (int, bool) {
 	return number, err == nil && number >= 1 && number <= maxNumber
 }
 
-// The page templates call the methods below.
-
 // Path returns the path of the article. Corrections never change it.
 func (st story) Path() string {
 	words := strings.FieldsFunc(strings.ToLower(st.Headline()), func(r rune) bool {

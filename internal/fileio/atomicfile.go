@@ -39,19 +39,24 @@ func Write(name string, data []byte, perm fs.FileMode) error {
 
 // Edit replaces a file that people edit too, or creates it. The mode stays whatever the umask is, so that everybody who
 // could edit the file still can. A new file may be read by all who may read its folder, and its group may write it if
-// the group may write the folder.
+// the group may write the folder. If root edits a file, its owner and group stay. A new file of root gets the owner and
+// the group of its folder.
 func Edit(name string, data []byte) error {
 	mode := fs.FileMode(0o640)
-	if info, err := os.Stat(name); err == nil {
-		mode = info.Mode().Perm()
-	} else if dir, err := os.Stat(filepath.Dir(name)); err == nil {
-		mode |= dir.Mode().Perm() & 0o024
+	like, err := os.Stat(name)
+	if err == nil {
+		mode = like.Mode().Perm()
+	} else if like, err = os.Stat(filepath.Dir(name)); err == nil {
+		mode |= like.Mode().Perm() & 0o024
 	}
 	f, err := Create(name, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Discard()
+	if like != nil {
+		_ = KeepOwner(f.f.Name(), like) // some file servers forbid it; the content is worth more
+	}
 	if _, err = f.Write(data); err == nil {
 		err = f.f.Chmod(mode)
 	}

@@ -31,3 +31,26 @@ func TestEditKeepsTheMode(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatRootEditsStaysWithTheCurators makes a file as root in the folder of a group, and edits one of somebody else.
+func TestWhatRootEditsStaysWithTheCurators(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	const curators, maria = 65534, 65533
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a.toml")
+	must(t, os.Chown(dir, 0, curators))
+	must(t, os.Chmod(dir, 0o770)) // without the set-gid bit
+	for _, owner := range []uint32{0, maria} {
+		must(t, fileio.Edit(name, []byte("a")))
+		info, err := os.Stat(name)
+		must(t, err)
+		s := info.Sys().(*syscall.Stat_t)
+		if s.Uid != owner || s.Gid != curators || info.Mode().Perm() != 0o660 {
+			t.Errorf("the file is of %d and the group %d, with the mode %o; want %d, %d and 660", s.Uid, s.Gid, info.Mode(), owner, curators)
+		}
+		must(t, os.Chown(name, maria, curators))
+	}
+}

@@ -2,7 +2,13 @@
 
 package fileio
 
-import "io/fs"
+import (
+	"io/fs"
+	"time"
+)
 
 // KeepOwner does nothing: files have no numeric owner here.
 func KeepOwner(string, fs.FileInfo) error { return nil }
+
+// RestoreOwner does nothing.
+func RestoreOwner(string, string, time.Time) error { return nil }

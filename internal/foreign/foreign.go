@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -337,13 +338,16 @@ func Pywb(t testing.TB, warcs, index string) (address string) {
 	}
 }
 
-// freePort returns a port of the loopback that nothing listens on.
+// freePort returns a port of loopback that nobody listens at, below those that Linux chooses for others.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := 12_000 + rand.IntN(20_000)
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer l.Close() //nolint:errcheck // nothing was accepted
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no free port was found")
+	return 0
 }

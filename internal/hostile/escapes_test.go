@@ -46,8 +46,7 @@ func escapes() []attack {
 
 // victim listens for connections and packets on an address of its own, and counts what reaches it.
 func (c *crawl) victim(reached *atomic.Int64) (address string) {
-	at, port := c.town.address(), freePort(c)
-	l := c.town.listen(at, port)
+	l := c.town.listen(c.town.address(), 0)
 	u, err := net.ListenPacket("udp", l.Addr().String())
 	must(c.t, err)
 	var serving sync.WaitGroup
@@ -240,7 +239,7 @@ func reaching() []attack {
 			}
 			must(c.t, os.MkdirAll(filepath.Dir(secret), 0o700))
 			write("reader:" + readersPassword + "\n")
-			at := fmt.Sprintf("127.0.0.1:%d", freePort(c))
+			at := freeAddress(c)
 			must(c.t, os.WriteFile(filepath.Join(c.dir, "tokens"), []byte("maria operate "+steerToken+"\n"), 0o600))
 			timer := time.AfterFunc(short/3, func() { // a second line: the last good configuration stays in force
 				write("reader:" + readersPassword + "\nreader:" + readersPassword + "\n")

@@ -287,7 +287,7 @@ func idleConnections() attack {
 		name: "1500 idle connections to the admin address", lasts: short,
 		bound: usage{goroutines: 600}, // a connection that is open has one or two
 		stranger: func(c *crawl) crawlOptions {
-			to := fmt.Sprintf("127.0.0.1:%d", freePort(c))
+			to := freeAddress(c)
 			timer := time.AfterFunc(short/3, func() {
 				for n := range 1500 {
 					from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+n/500))}, Timeout: short}

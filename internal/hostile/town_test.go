@@ -208,7 +208,15 @@ func (tw *town) dialDNS(context.Context, string, string) (net.Conn, error) {
 			}
 		}
 	}()
-	return ours, nil
+	return lookup{ours}, nil
+}
+
+// lookup is the crawler's end of a connection to the DNS server. Closed, it leaves nothing in memory.
+type lookup struct{ net.Conn }
+
+func (l lookup) Close() error {
+	_ = l.SetDeadline(time.Time{}) // or its timers keep the pipe for as long as an answer may take
+	return l.Conn.Close()
 }
 
 // resolve answers a DNS message.

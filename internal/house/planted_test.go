@@ -36,6 +36,8 @@ var plants = []plant{
 	{"the crawler's own loop", "goroutines", "crawler/run.go", `func f() { go f() }`, ""},
 	{"a goroutine in a test", "goroutines", "frontier/a_test.go", `func f() { go f() }`, ""},
 
+	{"a page is a template", "doors", "admin/a.go", `import "html/template"; var _ template.Template`, "templates"},
+
 	{"the frontier asks the time", "clock", "frontier/a.go", `import "time"; var _ = time.Now()`, "time.Now asks the clock"},
 	{"under another name", "clock", "frontier/a.go", `import tempus "time"; func f() { tempus.Sleep(1) }`, "time.Sleep asks the clock"},
 	{"handed on without being called", "clock", "config/a.go", `import "time"; var o = options{now: time.Now}`, "time.Now asks the clock"},

@@ -95,6 +95,14 @@ func Count[N int | int32 | int64 | uint64](n N, noun string) string {
 	return strconv.FormatInt(int64(n), 10) + " " + noun
 }
 
+// Last writes how many of the newest things are meant: "last visit", "last 3 visits".
+func Last[N int | int32 | int64 | uint64](n N, noun string) string {
+	if n == 1 {
+		return "last " + noun
+	}
+	return "last " + Count(n, noun)
+}
+
 // plural returns the plural of a regular English noun.
 func plural(noun string) string {
 	for _, end := range []string{"s", "x", "ch", "sh"} {

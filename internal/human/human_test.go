@@ -82,6 +82,9 @@ func TestCountsAgreeWithTheirNouns(t *testing.T) {
 			t.Errorf("Count(%d, %q) = %q, want %q", c.n, c.noun, got, c.want)
 		}
 	}
+	if one, two := human.Last(1, "visit"), human.Last(2, "visit"); one != "last visit" || two != "last 2 visits" {
+		t.Errorf("Last writes %q and %q, want %q and %q", one, two, "last visit", "last 2 visits")
+	}
 }
 
 func TestDurationsAreReadAsWritten(t *testing.T) {

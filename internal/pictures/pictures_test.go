@@ -27,13 +27,17 @@ func TestPictures(t *testing.T) {
 	}
 	dashboard, site := demo(t)
 	time.Sleep(watched)
-	p := browser.Open(t, 1280, 860)
-	for _, picture := range []struct{ name, page, ready string }{
-		{"new", "/", "a[href^='#/uri?u=']"},
-		{"host", "/host/" + url.PathEscape(site), "table"},
-		{"uri", "/uri?u=" + url.QueryEscape("http://"+site+"/ticker.html"), "a[href*='#/compare']"},
-		{"compare", "", "td"},
-		{"operations", "/operations", "canvas"},
+	const height = 860
+	p := browser.Open(t, 1280, height)
+	for _, picture := range []struct {
+		name, page, ready string
+		height            int64
+	}{
+		{"new", "/", "a[href^='#/uri?u=']", height},
+		{"host", "/host/" + url.PathEscape(site), "table", height + 140},
+		{"uri", "/uri?u=" + url.QueryEscape("http://"+site+"/ticker.html"), "a[href*='#/compare']", height},
+		{"compare", "", "td", height},
+		{"operations", "/operations", "canvas", height},
 	} {
 		if picture.page == "" { // from the page before: its latest version and the one before
 			p.Eval("document.querySelector(\"a[href*='#/compare']\").click()")
@@ -41,6 +45,7 @@ func TestPictures(t *testing.T) {
 			p.Go(dashboard + "#" + picture.page)
 		}
 		p.Wait(fmt.Sprintf("document.querySelector(%q) !== null", picture.ready))
+		p.Resize(1280, picture.height)
 		time.Sleep(2 * time.Second) // charts and answers
 		file, err := os.Create(filepath.Join(folder, picture.name+".png"))
 		if err != nil {

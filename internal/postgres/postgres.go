@@ -8,6 +8,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -57,22 +58,34 @@ func New(t testing.TB) *Server {
 	}
 	s.run("initdb", "-D", dir+"/data", "-U", "arcrawl", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
 	settings := fmt.Sprintf("port = %s\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n"+
-		"shared_buffers = 32MB\nmax_connections = 30\n", s.port)
+		"shared_buffers = 32MB\nmax_connections = 30\nfsync = off\n", s.port)
 	s.set(settings)
 	s.Start()
 	t.Cleanup(func() { s.stop("immediate") })
 	return s
 }
 
-// freePort returns a port of loopback that nobody listens at.
+// freePort returns a port of loopback that nobody listens at. It is below the ports that Linux chooses for connections
+// and for listeners without a port of their own, so nobody else takes it while the server starts again.
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := strconv.Itoa(12_000 + rand.IntN(20_000))
+		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	t.Fatal("no free port was found")
+	return ""
+}
+
+// Sync makes the server wait until what it commits is on the disk. Otherwise it does not: a machine that tests
+// does not lose power, and on a busy disk a commit may take longer than a node waits for it.
+func (s *Server) Sync() {
+	s.t.Helper()
+	s.set("fsync = on\n")
+	s.run("pg_ctl", "-D", s.dir+"/data", "reload")
 }
 
 // Address returns the address of the server, host and port.
@@ -131,13 +144,13 @@ func (s *Server) set(text string) {
 // Promote makes a standby the server that can be written, and waits for that.
 func (s *Server) Promote() {
 	s.t.Helper()
-	s.run("pg_ctl", "-D", s.dir+"/data", "-w", "-t", "60", "promote")
+	s.run("pg_ctl", "-D", s.dir+"/data", "-w", "-t", "300", "promote")
 }
 
 // Start starts the server, and waits until it answers.
 func (s *Server) Start() {
 	s.t.Helper()
-	s.run("pg_ctl", "-D", s.dir+"/data", "-l", s.dir+"/log", "-w", "-t", "60", "start")
+	s.run("pg_ctl", "-D", s.dir+"/data", "-l", s.dir+"/log", "-w", "-t", "300", "start")
 }
 
 // Crash stops the server as a power failure would.
@@ -147,7 +160,7 @@ func (s *Server) Crash() {
 }
 
 func (s *Server) stop(mode string) {
-	_ = s.command("pg_ctl", "-D", s.dir+"/data", "-m", mode, "-w", "-t", "60", "stop").Run() // it may have been stopped
+	_ = s.command("pg_ctl", "-D", s.dir+"/data", "-m", mode, "-w", "-t", "300", "stop").Run() // it may have been stopped
 }
 
 // run runs a program of PostgreSQL.
@@ -162,7 +175,7 @@ func (s *Server) run(name string, args ...string) {
 // command returns a program of PostgreSQL. Its output goes nowhere, because the server would inherit it and hold it
 // open.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // of a busy machine
 	c := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
 	c.Dir = s.dir
 	c.Cancel = func() error { cancel(); return c.Process.Kill() }

@@ -165,7 +165,7 @@ func (d describer) schema(t reflect.Type) object {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return d.schema(t.Elem())
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		return object{"type": "array", "items": d.schema(t.Elem())}
 	case reflect.Map:
 		return object{"type": "object", "additionalProperties": d.schema(t.Elem())}

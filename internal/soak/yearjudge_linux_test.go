@@ -46,7 +46,7 @@ type monthly struct {
 	visits, records             int
 	shown, archived             int // versions that ended in the month
 	due, missed                 int // versions that were shown for longer than the wait of their page
-	samples                     int
+	samples, starts             int
 	heap                        float64 // means of the samples
 	descriptors, goroutines     float64
 	perURI, tables              float64 // bytes
@@ -56,10 +56,12 @@ type monthly struct {
 	responses                   int // records
 }
 
-// Kinds of rows of the store: what a URI has, what a host has, and the index of payloads. A host also has a row for
-// each of the last [hosts.MaxDays] days.
+// Kinds of rows of the store: what a URI has, what a host has, and the index of payloads. What a host has learned grows
+// with its age, up to bounds: a row for each of the last [hosts.MaxDays] days, 97 rows about kinds of URIs, and one
+// about its endless spaces.
 var rowKinds = map[string][]string{
-	"URI": {"u", "q", "x", "f", "pd", "pn", "po"}, "host": {"n", "h", "r", "t", "k", "pF", "pC", "pt"}, "payload": {"d"},
+	"URI": {"u", "q", "x", "f", "pd", "pn", "po"}, "host": {"n", "h", "r", "t", "pF", "pC"}, "payload": {"d"},
+	"learned": {"a", "k", "pt"},
 }
 
 // rowBytes returns the bytes of all rows of one of the rowKinds.

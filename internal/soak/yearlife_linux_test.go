@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -77,6 +78,7 @@ func TestYearLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	runtime.MemProfileRate = 32 << 10 // fine enough for a heap of some megabytes
 	var p player
 	if err := json.Unmarshal(text, &p.life); err != nil {
 		t.Fatal(err)
@@ -157,6 +159,7 @@ func (p *player) play(t *testing.T) {
 	defer file.Close()
 	log := zerolog.New(file).With().Timestamp().Logger()
 	hangup := make(chan os.Signal, 1)
+	started := p.profile(t, "start", p.From)
 	before := processorTime()
 	c, err := daemon.LoadConfig(p.crawl("arcrawl.toml"), log)
 	if err != nil {
@@ -170,6 +173,7 @@ func (p *player) play(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.start = processorTime() - before
+	started()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	merge := testcrawl.Merger(t, d.Parts().Frontier.DB())
@@ -180,6 +184,27 @@ func (p *player) play(t *testing.T) {
 		t.Errorf("the daemon ended with: %v", err)
 	}
 	p.tick()
+}
+
+// profile begins a profile of the processor's time, and returns what ends it.
+func (p *player) profile(t *testing.T, what string, at time.Duration) (end func()) {
+	file := p.profileFile(t, what, at)
+	if err := pprof.StartCPUProfile(file); err != nil {
+		t.Error(err)
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = file.Close()
+	}
+}
+
+// profileFile makes a file for a profile. The names of the files sort by time.
+func (p *player) profileFile(t *testing.T, what string, at time.Duration) *os.File {
+	file, err := os.Create(filepath.Join(p.Dir, fmt.Sprintf("%s-%05d.pprof", what, at/time.Hour)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // act lets everything happen until the end of the life. Each hour it lets the store merge tables.
@@ -292,6 +317,11 @@ func (p *player) sample(t *testing.T, a act, d *daemon.Daemon) {
 		m.Log += size(l)
 	}
 	m.Goroutines, m.Descriptors, m.Heap = int(fewest(runtime.NumGoroutine)), int(fewest(p.descriptors)), live()
+	if m.Month {
+		file := p.profileFile(t, "heap", a.At)
+		_ = pprof.Lookup("heap").WriteTo(file, 0)
+		_ = file.Close()
+	}
 	tables, _ := filepath.Glob(p.crawl("state/*" + tableSuffix))
 	for _, table := range tables {
 		m.Tables += size(table)

@@ -14,7 +14,7 @@ func TestEachVerdictOfAYearCanFail(t *testing.T) {
 	t.Parallel()
 	for fault, spoil := range map[string]func(y *year, visits map[uint64][]stay, kept map[uint64]struct{}){
 		"": func(*year, map[uint64][]stay, map[uint64]struct{}) {},
-		"not so: memory": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+		"not so: memory (live heap)": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
 			y.months[11].heap *= 2
 		},
 		"not so: number of descriptors": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
@@ -28,7 +28,10 @@ func TestEachVerdictOfAYearCanFail(t *testing.T) {
 			y.months[11].rows["q"] += 3e5
 		},
 		"not so: size of the rows of a known host": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
-			y.months[10].rows["pt"] += 1e4
+			y.months[10].rows["h"] += 1e4
+		},
+		"not so: what is learned of a host has bounds": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
+			y.months[11].rows["#k"] = 1e4
 		},
 		"not so: index of payloads": func(y *year, _ map[uint64][]stay, _ map[uint64]struct{}) {
 			y.months[11].rows["d"] += 9e6
@@ -103,7 +106,7 @@ func TestGrowthIsJudgedOfThePartThatWasPlayed(t *testing.T) {
 		y.invent()
 		y.months[c.grows].heap *= 3
 		y.growth()
-		if got := strings.Contains(strings.Join(y.faults, "\n"), "not so: memory"); got != c.want {
+		if got := strings.Contains(strings.Join(y.faults, "\n"), "not so: memory (live heap)"); got != c.want {
 			t.Errorf("%d months were played, and memory grows in month %d: fault %v, want %v", c.played, c.grows+1, got, c.want)
 		}
 	}

@@ -32,7 +32,7 @@ func ReadLog(t testing.TB, path string) []crawllog.Entry {
 }
 
 // CheckArchive reads the archive and the log that a crawl wrote to dir. The archive must be valid by itself, and must
-// contain each record that the log names.
+// contain each record that the log names. The log must say of each other visit that later revisits cannot refer to it.
 func CheckArchive(t testing.TB, dir string) []archivetest.CheckedRecord {
 	t.Helper()
 	records := archivetest.CheckDir(t, filepath.Join(dir, "warc"))
@@ -57,7 +57,13 @@ func CheckArchive(t testing.TB, dir string) []archivetest.CheckedRecord {
 // checkClaim checks that the archive contains the record that a log line names.
 func checkClaim(t testing.TB, e crawllog.Entry, at map[string]archivetest.CheckedRecord) {
 	t.Helper()
-	if e.Extra == nil || e.Extra.WARCFile == "" {
+	if e.Extra == nil {
+		return
+	}
+	if e.Extra.WARCFile == "" {
+		if e.IsWhole() {
+			t.Errorf("the line of %s at %s does not say that nothing was archived: %q", e.URI, e.Logged, e.Annotations)
+		}
 		return
 	}
 	r, ok := at[fmt.Sprintf("%s@%d", e.Extra.WARCFile, e.Extra.WARCOffset)]
@@ -71,6 +77,9 @@ func checkClaim(t testing.TB, e crawllog.Entry, at map[string]archivetest.Checke
 	}
 	if target != e.URI || !r.Main() {
 		t.Errorf("crawl.log names %s at %d of %s, where the archive has a %s of %s", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile, r.Type(), r.Target())
+	}
+	if e.IsWhole() && r.Type() != "response" {
+		t.Errorf("the line of %s at %s does not say that its record is a %s: %q", e.URI, e.Logged, r.Type(), e.Annotations)
 	}
 	why := r.Header.Get("WARC-Truncated")
 	broken := why != "" && why != "length" && e.Digest.IsZero() // its record has the digest of a part

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -42,6 +43,7 @@ type Page struct {
 	Retry    string // Retry-After header
 	Down     bool   // the connection is refused
 	Cut      bool   // the body ends half-way
+	Chunked  bool   // the body is sent in chunks
 	Rude     bool   // each second request is not answered
 	Line     string // the status line, as it is; "" = a valid one
 }
@@ -62,6 +64,7 @@ type Town struct {
 	pages map[string][]Page       // by URI, in order of From
 	hosts map[string]struct{}     // names that resolve
 	sites map[string]http.Handler // by host name: handlers that answer instead of pages
+	certs map[string]*tls.Config  // by address: of sites over https
 	asked []Request
 	rude  bool // the last request to a rude page was answered
 }
@@ -84,6 +87,7 @@ func NewTown(now time.Time) *Town {
 	t := &Town{
 		founded: now, doors: make(chan net.Conn), closed: make(chan struct{}),
 		pages: make(map[string][]Page), hosts: make(map[string]struct{}), sites: make(map[string]http.Handler),
+		certs: make(map[string]*tls.Config),
 	}
 	t.server.Handler = t
 	t.serving.Go(func() { _ = t.server.Serve((*door)(t)) })
@@ -123,6 +127,21 @@ func (t *Town) Serve(host string, site http.Handler) {
 	t.sites[host] = site
 }
 
+// ServeTLS lets a handler answer all requests to a host on port 443, over the version of HTTP on which c and the client
+// agree.
+func (t *Town) ServeTLS(host string, c *tls.Config, site http.Handler) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hosts[host+":443"] = struct{}{}
+	t.sites[host], t.certs[host+":443"] = site, c
+}
+
+// hasty is a connection that does not wait for its peer when it is closed. [tls.Conn] says goodbye for up to five
+// seconds, while the closing server holds its mutex, and the virtual clock stands still for who waits for a mutex.
+type hasty struct{ net.Conn }
+
+func (h hasty) SetWriteDeadline(time.Time) error { return h.Conn.SetWriteDeadline(time.Now()) }
+
 // Requests returns the requests so far, oldest first.
 func (t *Town) Requests() []Request {
 	t.mu.Lock()
@@ -134,6 +153,7 @@ func (t *Town) Requests() []Request {
 func (t *Town) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 	t.mu.Lock()
 	_, known := t.hosts[address]
+	secure := t.certs[address]
 	down := false
 	for u, pages := range t.pages {
 		if p, ok := current(pages, time.Since(t.founded)); ok && p.Down && uri.FromCanonical(u).Address() == address {
@@ -149,6 +169,9 @@ func (t *Town) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connection refused")}
 	}
 	ours, theirs := net.Pipe()
+	if secure != nil {
+		theirs = tls.Server(hasty{theirs}, secure)
+	}
 	select {
 	case t.doors <- theirs:
 		return ours, nil
@@ -216,8 +239,7 @@ func (p Page) version(age time.Duration) int {
 
 // answer writes the response, and notes in asked what was sent.
 func (p Page) answer(w http.ResponseWriter, r *http.Request, founded time.Time, asked *Request) {
-	version := asked.Version
-	h := w.Header()
+	version, h := asked.Version, w.Header()
 	kind := "text/html; charset=utf-8"
 	if p.Lists > 0 {
 		kind = "application/rss+xml"
@@ -263,7 +285,9 @@ func (p Page) answer(w http.ResponseWriter, r *http.Request, founded time.Time, 
 		body += fmt.Sprintf("<form><input type=\"hidden\" name=\"token\" value=\"%d\"></form>\n", time.Since(founded))
 	}
 	asked.Status, asked.Sum = cmp.Or(p.Status, http.StatusOK), sha256.Sum256([]byte(body))
-	h.Set("Content-Length", fmt.Sprint(len(body)))
+	if !p.Chunked {
+		h.Set("Content-Length", fmt.Sprint(len(body)))
+	}
 	w.WriteHeader(asked.Status)
 	if p.Cut {
 		body = body[:len(body)/2]

@@ -44,12 +44,17 @@ type World struct {
 	Every   time.Duration // interval between two ticks of the window
 }
 
+// Heritrix is the first line of a main file: the stack of Heritrix.
+const Heritrix = "wait = [{ mime = '^text/.*$', rule = 'classic', initial = '12h' }, " +
+	"{ mime = '^image/.*$', rule = 'classic', initial = '48h' }, { mime = '.*', rule = 'classic' }]\n"
+
 // EveryHour visits each page once an hour, whether it changes or not.
 const EveryHour = `[operator]
 name = "Test Library"
 contact = "https://library.example/crawler"
 [[wait]]
 mime = ".*"
+rule = "classic"
 initial = "1h"
 min = "1h"
 max = "1h"
@@ -62,6 +67,9 @@ func NewWorld(t testing.TB, dir, toml string) *World {
 	t.Helper()
 	w := &World{
 		TB: t, Dir: dir, Town: NewTown(time.Now()), Started: time.Now(), Free: 1 << 40, Every: time.Minute,
+	}
+	if !strings.Contains(toml, "wait") {
+		toml = Heritrix + toml
 	}
 	if !strings.Contains(toml, "[feeds]") {
 		toml += "\n[feeds]\nusual_sitemap = false\n" // the tests count URIs

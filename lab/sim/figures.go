@@ -206,7 +206,7 @@ func targetFigure(target float64, all []History, played []Tally, seed uint64) Ta
 			f.Longer.Hosts++
 		}
 		of[sourceOf[name]]++
-		if low, high, ok := estimate.Range(); ok && low <= t.Share() && t.Share() <= high {
+		if low, high := estimate.Range(); low <= t.Share() && t.Share() <= high {
 			f.Within++
 		}
 		off := estimate.Share() - t.Share()

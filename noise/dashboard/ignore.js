@@ -1,10 +1,11 @@
 // Turns a difference between two versions into a scrubbing rule: proposes it, shows what it would have hidden, saves it.
-import { h, ask, committed, count, plural, moment, notice } from './page.js';
+import { h, ask, committed, count, plural, moment, notice, may } from './page.js';
 
 const kinds = { scrub: 'expression (scrub)', scrub_css: 'selector (scrub_css)' };
 
 // ignoreButton is the button of a row of a comparison. place is where the panel appears.
 export const ignoreButton = (comparison, row, place) =>
+  may('curate') &&
   h('button', { type: 'button', class: 'small', 'aria-label': 'Ignore this part', onclick: () => open(comparison, row, place) }, 'Ignore');
 
 const textOf = (line) => (line ? line.parts.map((p) => p.text).join('') : '');
@@ -36,7 +37,7 @@ export function panel(c, place, rules, problem) {
     rule: h('input', { value: r.rule, 'aria-label': 'Rule', spellcheck: 'false' }),
   }));
   const wanted = () => ({ uri: c.uri, rules: fields.filter((f) => f.rule.value).map((f) => ({ kind: f.kind.value, rule: f.rule.value })) });
-  const look = () => preview(wanted(), result, place);
+  const look = () => preview(wanted(), result, place, c.saved);
   show(
     place,
     problem ? notice('warn', problem) : h('p', {}, 'This hides the difference, and no main content. What it hides will not count as a change any more.'),
@@ -52,8 +53,9 @@ export function panel(c, place, rules, problem) {
   if (rules[0].rule) look();
 }
 
-// preview shows the effect of rules on the newest versions and on the host file, with the button that saves them.
-async function preview(wanted, result, place) {
+// preview shows the effect of rules on the newest versions and on the host file, with the button that saves them. After
+// that it calls saved, if it is set.
+async function preview(wanted, result, place, saved) {
   result.replaceChildren(h('p', {}, 'Trying it on the newest versions …'));
   let p;
   try {
@@ -68,6 +70,7 @@ async function preview(wanted, result, place) {
     try {
       const done = await ask('ignore', { ...wanted, file_digest: p.file_digest });
       show(place, h('div', {}, notice('good', `Saved to ${done.file}. The daemon reads the file at once, unless reload.watch is off.`), committed(done) || ''));
+      saved?.().catch(() => {});
     } catch (e) {
       result.replaceChildren(notice('bad', e.message));
     }

@@ -81,10 +81,9 @@ async function suggest(uri, place) {
 const title = 'Pages that differ at each fetch';
 register({
   pages: { noise: noisePage },
-  under: { noise: 'hosts' },
+  tabs: { days: { noise: title } },
   parts: {
     difference: ignoreButton,
-    hosts: (of) => h('a', { href: '#/noise' + of }, title),
     host: (name) => h('a', { class: 'button', href: '#/noise?host=' + encodeURIComponent(name) }, title),
   },
 });

@@ -20,7 +20,7 @@ const (
 )
 
 // dateWords matches the words of dates and times in the languages whose names for them are known here.
-var dateWords = regexp.MustCompile(`(?i)^(?:` +
+var dateWords = digest.Expression(`(?i)^(?:` +
 	`jan(?:uary|uar|vier|eiro)?|feb(?:ruary|ruar)?|f[ée]v(?:rier|ereiro)?|mar(?:ch|s|zo|ço|et)?|märz|maart|apr(?:il|ile)?|avr(?:il)?|abr(?:il)?|` +
 	`ma[iyj]|maio|mayo|maggio|june?|juni|juin|junho|junio|giugno|july?|juli|juil(?:let)?|julho|julio|luglio|aug(?:ust|ustus)?|août|agosto|ago|` +
 	`sep(?:t|tember|tembre|tiembre)?|set(?:embro|tembre)?|o[ck]t(?:ober|obre|ubre)?|outubro|nov(?:ember|embre|iembre|embro)?|de[cz](?:ember)?|déc(?:embre)?|dic(?:iembre|embre)?|dezembro|` +
@@ -58,7 +58,7 @@ func wordsOf(text string) []string {
 // word reports whether a run of letters and digits looks like a word.
 func word(w string) bool {
 	runes := []rune(w)
-	if len(runes) < 3 || dateWords.MatchString(w) {
+	if len(runes) < 3 || dateWords().MatchString(w) {
 		return false
 	}
 	upper := 0
@@ -94,11 +94,11 @@ func varying(values []string) piece {
 
 // wholeDate moves the numbers and words of a date from the text around a piece into the piece.
 func (p piece) wholeDate() piece {
-	before, after := dateBefore.FindString(p.prefix), dateAfter.FindString(p.suffix)
-	if !dateLike.MatchString(before) {
+	before, after := dateBefore().FindString(p.prefix), dateAfter().FindString(p.suffix)
+	if !dateLike().MatchString(before) {
 		before = ""
 	}
-	if !dateLike.MatchString(after) {
+	if !dateLike().MatchString(after) {
 		after = ""
 	}
 	p.prefix, p.suffix = p.prefix[:len(p.prefix)-len(before)], p.suffix[len(after):]
@@ -159,9 +159,9 @@ func pieces(values []string) []piece {
 
 // dateBefore and dateAfter match the numbers and the words of dates at the end and at the beginning of a text.
 var (
-	dateLike   = regexp.MustCompile(`[0-9][./-][0-9]{1,2}[./-]|[0-9]:|:[0-9]|` + dateWord)
-	dateBefore = regexp.MustCompile(`(?:(?:[0-9]+|` + dateWord + `)[\s.,:/+-]*|[0-9]+T)+$`)
-	dateAfter  = regexp.MustCompile(`^(?:[\s.,:/+-]*(?:[0-9]+|` + dateWord + `)\b|T[0-9]+)+`)
+	dateLike   = digest.Expression(`[0-9][./-][0-9]{1,2}[./-]|[0-9]:|:[0-9]|` + dateWord)
+	dateBefore = digest.Expression(`(?:(?:[0-9]+|` + dateWord + `)[\s.,:/+-]*|[0-9]+T)+$`)
+	dateAfter  = digest.Expression(`^(?:[\s.,:/+-]*(?:[0-9]+|` + dateWord + `)\b|T[0-9]+)+`)
 )
 
 // dateWord matches the usual words of dates inside an expression.
@@ -198,7 +198,7 @@ func clock(v string, fetched time.Time) bool {
 	v = isoTime.ReplaceAllString(v, "$1 $2 ")
 	tokens := token.FindAllString(v, -1)
 	for _, w := range tokens {
-		if _, err := strconv.Atoi(w); err != nil && !dateWords.MatchString(w) {
+		if _, err := strconv.Atoi(w); err != nil && !dateWords().MatchString(w) {
 			return false
 		}
 	}

@@ -189,7 +189,7 @@ func generaliseSpace(space string) string {
 
 // generaliseRun returns an expression for a run of letters and digits.
 func generaliseRun(run string) string {
-	if dateWords.MatchString(run) && len(run) > 2 {
+	if dateWords().MatchString(run) && len(run) > 2 {
 		return `\pL+`
 	}
 	return digitRuns.ReplaceAllString(run, "[0-9]+")

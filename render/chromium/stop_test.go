@@ -13,7 +13,8 @@ import (
 )
 
 // stopTime is the maximum time that a browser may take to end. It is killed, so on an idle machine it takes some ms.
-const stopTime = 4 * time.Second
+// The programs of these tests would run for a minute.
+const stopTime = 20 * time.Second
 
 // ends fails the test if a call takes longer than a stop may.
 func ends(t *testing.T, what string, call func()) {

@@ -1,24 +1,12 @@
 // Reports: reliability of headers and dates, deduplication.
 import { h, ask, optional, count, bytes, percent, moment, hostLink, table, sitesOf, siteForm, goTo } from './page.js';
 
-// reports leads from one report to the others, and chooses the sites of all.
-export const reports = (shown, sites) => [
-  h(
-    'div',
-    { class: 'row', role: 'navigation', 'aria-label': 'Reports' },
-    Object.entries({ days: 'Captured versions', headers: 'Reliability of headers', dedup: 'Deduplication' }).map(([page, name]) =>
-      h('a', { class: 'button', href: '#/' + page + '?' + new URLSearchParams(sites), 'aria-current': page === shown ? 'page' : null }, name),
-    ),
-  ),
-  siteForm(sites, (change) => goTo(shown, { ...sites, ...change })),
-];
-
 export async function headers(again, query) {
   const sites = sitesOf(query);
   const report = await ask('reports/headers?' + new URLSearchParams(sites));
   return [
     h('h1', {}, 'Reliability of headers'),
-    reports('headers', sites),
+    siteForm(sites, (change) => goTo('headers', { ...sites, ...change })),
     h(
       'p',
       {},
@@ -38,9 +26,9 @@ export async function headers(again, query) {
 
 function trustTable(rows) {
   return table(
-    'By host, class of content and validator',
+    'By site, class of content and validator',
     [
-      ['host', (r) => hostLink(r.host)],
+      ['site', (r) => hostLink(r.host)],
       ['content', (r) => r.content, 'left'],
       ['validator', (r) => r.validator, 'left'],
       ['change, right', (r) => count(r.change_right)],
@@ -58,9 +46,9 @@ function trustTable(rows) {
 
 function datesTable(rows) {
   return table(
-    'By host and kind of date',
+    'By site and kind of date',
     [
-      ['host', (r) => hostLink(r.host)],
+      ['site', (r) => hostLink(r.host)],
       ['dates of', (r) => r.kind, 'left'],
       ['right', (r) => count(r.right)],
       ['wrong', (r) => count(r.wrong)],
@@ -77,18 +65,14 @@ export async function trustOf(name) {
   const report = await optional('reports/headers');
   const ours = (rows) => (rows || []).filter((r) => r.host === name);
   const dates = ours(report?.dates);
-  return [
-    h('h2', {}, 'Reliability of headers'),
-    trustTable(ours(report?.rows)),
-    ...(dates.length ? [h('h2', {}, 'Reliability of dates in feeds and sitemaps'), datesTable(dates)] : []),
-  ];
+  return h('details', {}, h('summary', {}, 'Reliability of headers'), trustTable(ours(report?.rows)), dates.length ? [h('h3', {}, 'Reliability of dates in feeds and sitemaps'), datesTable(dates)] : null);
 }
 
 export async function dedup(again, query) {
   const sites = sitesOf(query);
   const report = await ask('reports/dedup?' + new URLSearchParams(query.get('all') ? { ...sites, all: 'true' } : sites));
   const columns = (name) => [
-    [name, (r) => (name === 'host' ? hostLink(r.key) : r.key || 'all')],
+    [name, (r) => (name === 'site' ? hostLink(r.key) : r.key || 'all')],
     ['looked up', (r) => count(r.handled)],
     ['new', (r) => count(r.new)],
     ['duplicates', (r) => count(r.duplicates)],
@@ -100,8 +84,8 @@ export async function dedup(again, query) {
     ['not stored', (r) => bytes(r.discarded_bytes)],
   ];
   return [
-    h('h1', {}, 'Deduplication'),
-    reports('dedup', sites),
+    h('h1', {}, 'Duplicates'),
+    siteForm(sites, (change) => goTo('dedup', { ...sites, ...change })),
     h(
       'p',
       {},
@@ -110,8 +94,8 @@ export async function dedup(again, query) {
       'The command arcrawl report visits --dedup shows any period.',
     ),
     table('Total', columns('total'), [report.all]),
-    h('h2', {}, 'By host'),
-    table('Hosts with the most visits', columns('host'), report.hosts),
+    h('h2', {}, 'By site'),
+    table('Sites with the most visits', columns('site'), report.hosts),
     h('h2', {}, 'By type'),
     table('Types with the most visits', columns('type'), report.types),
   ];

@@ -6,6 +6,6 @@ import { visitsOf } from './visits.js';
 
 register({
   pages: { days: daysPage, headers, dedup },
-  under: { headers: 'days', dedup: 'days' },
+  tabs: { days: { days: 'Captured versions' }, operations: { headers: 'Reliability of headers', dedup: 'Duplicates' } },
   parts: { days: daysOf, trust: trustOf, visits: visitsOf },
 });

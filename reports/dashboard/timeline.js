@@ -35,7 +35,7 @@ export function timeline(visits) {
   });
   return h(
     'div',
-    { class: 'panel' },
+    {},
     drawing,
     h(
       'div',

@@ -1,5 +1,5 @@
 // The visits to one URI over time, for its page.
-import { h, optional, bytes, span, moment, table, notice } from './page.js';
+import { h, optional, bytes, count, span, moment, table, notice } from './page.js';
 import { timeline } from './timeline.js';
 
 // visitsOf returns the visits to a URI from the crawl log.
@@ -12,7 +12,7 @@ export async function visitsOf(wanted, query) {
       ? [
           timeline(history.visits),
           history.complete ? null : older(history, wanted, query),
-          visits(history.visits),
+          h('details', {}, h('summary', {}, `All visits in a table (${count(history.visits.length)})`), visits(history.visits)),
         ]
       : notice('', 'This daemon does not read its log.'),
   ];

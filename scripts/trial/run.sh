@@ -72,6 +72,7 @@ configure() {
 
 		[[wait]]
 		mime = ".*"
+		rule = "classic"
 		initial = "$INITIAL"
 		min = "1m"
 		max = "28d"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,7 +40,7 @@ const ExitCodes = `Exit codes:
 
 // Run runs a command line and returns the exit code.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
-	understood := false // the command line is valid and its command has started
+	understood, began := false, time.Now() // understood: the command line is valid and its command has started
 	finder := newConfigFinder()
 	if root.PersistentFlags().Lookup(configName) == nil {
 		Prepare(root)
@@ -57,6 +58,11 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	root.SetErr(stderr)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	cmd, err := root.ExecuteContextC(ctx)
+	if path := root.PersistentFlags().Lookup(configName); understood && takes(cmd, path) {
+		if err := daemon.RestoreOwner(path.Value.String(), began); err != nil {
+			PrintError(stderr, fmt.Sprintf("arcrawl: give files of root to the daemon: %v; use chown\n", err))
+		}
+	}
 	switch {
 	case err == nil:
 		return ExitOK

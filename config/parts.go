@@ -1,0 +1,81 @@
+// This file holds the key warc.about: what people should know of the collection and of its series.
+
+package config
+
+import (
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/schema"
+)
+
+// Part says what people should know of the WARC files of a series, or of all others. It is written into each file.
+type Part struct {
+	Series  string // "" = the files of no series
+	Title   string
+	Rights  string // who may do what with the content, as a text or URI
+	Access  string // the access class, as the institution calls it
+	Embargo string // the day from which on the files may be shown, as 2031-01-01
+
+	at schema.Field
+}
+
+var partColumns = []schema.Column{
+	{Name: "series", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
+	{Name: "title", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
+	{Name: "rights", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
+	{Name: "access", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
+	{Name: "embargo", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
+}
+
+// readParts reads a list of tables, each about the collection or one series.
+func readParts(f schema.Field) (all []Part) {
+	const example = `write for example [{ series = "embargo", access = "reading room", embargo = "2031-01-01" }]`
+	tables, ok := f.Tables(example)
+	if !ok {
+		return nil
+	}
+	for _, table := range tables {
+		fields, ok := schema.ReadColumns(table, partColumns, example)
+		if !ok {
+			continue
+		}
+		p := Part{at: table}
+		for name, v := range map[string]*string{
+			"series": &p.Series, "title": &p.Title, "rights": &p.Rights, "access": &p.Access, "embargo": &p.Embargo,
+		} {
+			if column, set := fields[name]; set {
+				*v, _ = column.Text("a text")
+			}
+		}
+		if _, err := time.Parse(time.DateOnly, p.Embargo); err != nil && p.Embargo != "" {
+			fields["embargo"].Fault("is not a day", `write for example "2031-01-01"`)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// checkParts reports descriptions of unknown series, and two of the same series.
+func (l *loader) checkParts() {
+	seen := map[string]bool{}
+	for _, p := range l.config.Parts {
+		switch {
+		case p.Series != "" && !slices.Contains(l.config.Series, p.Series):
+			p.at.Fault("describes the series "+p.Series+", which is not in warc.series_names",
+				"add it there, or remove the entry")
+		case seen[p.Series]:
+			p.at.Fault("is described twice", "join the two entries")
+		}
+		seen[p.Series] = true
+	}
+}
+
+// PartOf returns what people should know of the files of a series, or of no series.
+func (c *Config) PartOf(series string) Part {
+	i := slices.IndexFunc(c.Parts, func(p Part) bool { return p.Series == series })
+	if i < 0 {
+		return Part{Series: series}
+	}
+	return c.Parts[i]
+}

@@ -1,0 +1,55 @@
+package browser
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAWaitForWhatNeverComesEnds waits for what a page never shows, and for a script that takes longer than the wait.
+func TestAWaitForWhatNeverComesEnds(t *testing.T) {
+	t.Parallel()
+	p := Open(t, 200, 100)
+	p.Eval(`document.body.innerHTML = "<p>waiting</p><p hidden>secret</p>"`)
+	if err := p.within(time.Minute, `document.body.innerText.includes("waiting")`); err != nil {
+		t.Errorf("it is true at once: %v", err)
+	}
+	err := p.within(200*time.Millisecond, `window.done`)
+	if err == nil {
+		t.Fatal("a wait for what never comes succeeds")
+	}
+	for _, want := range []string{"wait for window.done: ", "deadline exceeded", "about:blank says waiting"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error %q does not say %q", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("the error %q says what nobody sees", err)
+	}
+	busy := `(() => { for (const end = Date.now() + 500; Date.now() < end;); return false })()`
+	if err := p.within(100*time.Millisecond, busy); err == nil {
+		t.Error("a wait for a script that takes longer succeeds")
+	}
+}
+
+// TestHostsAreFoundInANetworkLog finds them in URLs, origins and keys of groups, and in no other text.
+func TestHostsAreFoundInANetworkLog(t *testing.T) {
+	t.Parallel()
+	const log = `{"url":"http://a.example:80/page?u=https://inside.example/"},{"params":{"group_id":"pm/ssl/https://b.example:443 <https://part.example>"}},` +
+		`{"origin":"wss://c.example"},{"host":"https://d.example:8443"},{"referrer":"https://no.example/"},{"url":"ftp://no.example/"},{"url":"https:///"},` +
+		`{"note":"see \"url\": http://no.example/"},{"url":"http://a.example:80/"},"cut":"https://no.example`
+	want := []string{"a.example:80", "b.example:443 <https:", "c.example", "d.example:8443", "a.example:80"}
+	if got := hostsIn([]byte(log)); !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+	old := regexp.MustCompile(`"(?:url|group_id|origin|host)":"(?:[a-z/_]*(?:https?|wss?)://)([^/"]+)`)
+	var same []string
+	for _, found := range old.FindAllStringSubmatch(log, -1) {
+		same = append(same, found[1])
+	}
+	if !slices.Equal(same, want) {
+		t.Errorf("one expression finds %q, want %q", same, want)
+	}
+}
