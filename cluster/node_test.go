@@ -117,6 +117,9 @@ func (p *place) finish(n *ownedShard, f *frontier.Frontier, stop func()) {
 	leave := n.Finish(p.Context(), f)
 	stop()
 	p.must(leave(f.Close()))
+	if log := p.log.String(); strings.Contains(log, "could not ship the last") || strings.Contains(log, "could not release") {
+		p.Fatalf("the crawl was not released:\n%s", log)
+	}
 }
 
 // alone opens the store as a process on its own does, at a time, and does something.

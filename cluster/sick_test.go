@@ -59,12 +59,9 @@ func illnesses() map[string]illness {
 			says: "read-only transaction",
 		},
 		"its statements take too long": {
-			begin: func(p *patient) {
-				p.do(`ALTER SYSTEM SET statement_timeout = '500ms'`, `SELECT pg_reload_conf()`, `BEGIN`,
-					`LOCK TABLE arcrawl.row IN SHARE MODE`)
-			},
-			end:  func(p *patient) { p.do(`COMMIT`, `ALTER SYSTEM RESET ALL`, `SELECT pg_reload_conf()`) },
-			says: "statement timeout",
+			begin: func(p *patient) { p.do(`BEGIN`, `LOCK TABLE arcrawl.row IN SHARE MODE`) },
+			end:   func(p *patient) { p.do(`COMMIT`) },
+			says:  "statement timeout",
 		},
 		"its disk is full": {
 			begin: func(p *patient) {
@@ -134,12 +131,13 @@ func TestASickDatabaseHoldsTheCrawl(t *testing.T) {
 			if strings.Contains(s.n.MayClaim().Error(), "no longer") {
 				t.Errorf("the node has lost its shard: %v", s.n.MayClaim())
 			}
+			s.eventually("the log says why", func() bool { return strings.Contains(s.log.String(), ill.says) })
 			ill.end(p)
 			s.eventually("claims begin again", func() bool { return s.n.MayClaim() == nil && s.n.mirror.waiting() == 0 })
 			s.equalsCopy()
 			s.leave()
-			if log := s.log.String(); !strings.Contains(log, ill.says) || !strings.Contains(log, "again") {
-				t.Errorf("the log does not mention %q:\n%s", ill.says, log)
+			if log := s.log.String(); !strings.Contains(log, "again") {
+				t.Errorf("the log does not mention that changes are shipped again:\n%s", log)
 			}
 		})
 	}
