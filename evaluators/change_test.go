@@ -156,7 +156,7 @@ func TestRestlessPagesAreVisitedDailyUnlessACuratorSaysOtherwise(t *testing.T) {
 		{"an entry without a rule", SecondLook{Every: 100 * day}, WaitEvaluator{}, 0, "2160h0m0s 0 100d (max 90d)"},
 	} {
 		w := c.second.RestlessWait(c.entry, c.stretch)
-		reason, ok := strings.CutPrefix(w.Reason, "restless: differs at each fetch, so it is visited once in ")
+		reason, ok := strings.CutPrefix(w.Reason, "differs at each fetch, so it is visited once in ")
 		if got := fmt.Sprintf("%s %g %s", w.Interval, w.Stretch, reason); got != c.want || !ok || w.PerDay != 0 {
 			t.Errorf("%s: %s, want %s: %+v", c.name, got, c.want, w)
 		}

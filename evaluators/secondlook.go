@@ -121,7 +121,7 @@ func (s SecondLook) RestlessWait(e WaitEvaluator, stretch float64) Wait {
 	if e.Rule != nil {
 		_, longest = e.Rule.Bounds()
 	}
-	reason := "restless: differs at each fetch, so it is visited once in " + Interval(s.Every)
+	reason := "differs at each fetch, so it is visited once in " + Interval(s.Every)
 	if stretch > 1 {
 		interval = time.Duration(min(float64(interval)*stretch, float64(max(longest, interval))))
 		reason += StretchedNote + rounded(stretch) + " as the host cannot carry more"

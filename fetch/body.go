@@ -89,6 +89,12 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, w.err
 }
 
+// isBroken reports whether a body in chunks ended because of the syntax of a chunk, or before its first byte.
+func (w *wire) isBroken(s bodyResult) bool {
+	whole := w.err == nil || errors.Is(w.err, io.EOF)
+	return s.err != nil && (s.payloadSize == 0 || whole && !errors.Is(s.err, io.ErrUnexpectedEOF))
+}
+
 // endAtLimit returns the error after the last byte that is allowed. It is errMaxBody only if there is another byte: a
 // body that ends with the connection may be exactly as long as the limit.
 func (w *wire) endAtLimit() error {
@@ -128,6 +134,7 @@ type bodyResult struct {
 	payloadSize, contentSize int64
 	undecoded                error // why the content is not whole although the payload is
 	err                      error // nil if the body ended properly
+	broken                   bool  // the chunks do not follow their syntax: readers disagree about what the payload is
 }
 
 // readBody reads a body to its end, through decoders if it has content codings. If a decoder fails, the rest of the

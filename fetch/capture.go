@@ -46,7 +46,7 @@ type Capture struct {
 	PayloadDigest digest.Digest // zero unless Complete, and for a 304
 	PrefixDigest  digest.Digest // of the payload as far as received, if Truncated because of its length; otherwise zero
 	SHA256        digest.SHA256 // of the payload, as far as received; zero without one
-	PartDigest    digest.Digest // of the payload as far as received, if Truncated for any reason; otherwise zero
+	PartDigest    digest.Digest // of the payload as far as received, if Truncated, but not by invalid chunks; or zero
 	ContentDigest digest.Digest // zero if PayloadDigest is, and if the content coding could not be undone
 
 	Complete   bool       // the body was read to its proper end

@@ -164,6 +164,7 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 	if s.err != nil && w.err != nil && !errors.Is(w.err, io.EOF) {
 		s.err = w.err // the parser does not always return it
 	}
+	s.broken = len(res.TransferEncoding) > 0 && w.isBroken(s)
 	unread := 0
 	switch {
 	case rec.err != nil:
@@ -212,7 +213,9 @@ func (x *exchange) conclude(s bodyResult) {
 	c := x.capture
 	c.PayloadSize, c.ContentSize = s.payloadSize, s.contentSize
 	if s.err != nil {
-		c.PartDigest = s.payload
+		if !s.broken {
+			c.PartDigest = s.payload
+		}
 		if c.Truncated = truncationOf(s.err); c.Truncated == TruncatedLength {
 			c.PrefixDigest = s.payload
 		}

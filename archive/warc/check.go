@@ -205,8 +205,8 @@ func (c *Checker) digest(rec *Record, whole, part hash.Hash) (m message, dechunk
 				}
 				_, trouble = io.Copy(io.Discard, body)
 				dechunked, part = chunks, nil
-				if errors.Is(trouble, io.ErrUnexpectedEOF) && rec.Header.Get("WARC-Truncated") != "" {
-					trouble = nil // the record itself says that its end is missing
+				if rec.Header.Get("WARC-Truncated") != "" {
+					trouble = nil // the record itself says that its end is missing or cannot be read
 				}
 			}
 		}

@@ -68,15 +68,26 @@ func (h Head) values(name string) iter.Seq[string] {
 	}
 }
 
-// Chunked reports whether the body was sent in chunks.
+// Chunked reports whether the body was sent in chunks: the last transfer coding is chunked, and the protocol is not
+// HTTP/1.0, which has none. Browsers read such bodies in the same way.
 func (h Head) Chunked() bool {
 	const name = "transfer-encoding"
+	if len(h.Raw) < len(name) || bytes.HasPrefix(h.Raw, []byte("HTTP/1.0")) {
+		return false
+	}
+	codings, open := []byte(nil), false // open: the line before belongs to the field
 	for line := range bytes.SplitSeq(h.Raw, []byte("\n")) {
-		if len(line) > len(name) && line[len(name)] == ':' && bytes.EqualFold(line[:len(name)], []byte(name)) {
-			return bytes.Contains(bytes.ToLower(line), []byte("chunked"))
+		folded := len(line) > 0 && (line[0] == ' ' || line[0] == '\t')
+		is := len(line) > len(name) && line[len(name)] == ':' && bytes.EqualFold(line[:len(name)], []byte(name))
+		switch open = is || open && folded; {
+		case is:
+			codings = append(append(codings, ','), line[len(name)+1:]...)
+		case open:
+			codings = append(codings, line...)
 		}
 	}
-	return false
+	codings = bytes.TrimRight(codings, ", \t\r")
+	return bytes.EqualFold(bytes.TrimLeft(codings[bytes.LastIndexByte(codings, ',')+1:], " \t\r"), []byte("chunked"))
 }
 
 // errNoHead means that a block is not an HTTP message.
@@ -132,8 +143,14 @@ func (h Head) Payload(body *bufio.Reader) (_ io.Reader, dechunks bool) {
 	if !h.Chunked() || !beginsChunk(body) {
 		return body, false
 	}
+	if body.Size() < maxChunkLine {
+		body = bufio.NewReaderSize(body, maxChunkLine)
+	}
 	return httputil.NewChunkedReader(body), true
 }
+
+// maxChunkLine is more than the longest line with the size of a chunk that [httputil.NewChunkedReader] reads.
+const maxChunkLine = 8 << 10
 
 // beginsChunk reports whether the next line is the size of a chunk.
 func beginsChunk(r *bufio.Reader) bool {

@@ -144,12 +144,11 @@ func (*Aspect) Ask(v *aspects.Visit) error {
 	return nil
 }
 
-// usualSitemap is the path at which a sitemap is looked for if no robots.txt names one, and usualSitemapAfter how long
-// the first pages of a host go before it.
-const (
-	usualSitemap      = "/sitemap.xml"
-	usualSitemapAfter = 10 * time.Minute
-)
+// UsualSitemap is the path at which a sitemap is looked for if no robots.txt names one.
+const UsualSitemap = "/sitemap.xml"
+
+// usualSitemapAfter is how long the first pages of a host go before the usual sitemap.
+const usualSitemapAfter = 10 * time.Minute
 
 // Read adds the sitemaps that a robots.txt names, or the URI that it redirects to. If none is named, it adds the usual
 // one. If the robots.txt redirects to another host, it adds the URI there, whether it is in scope or not. One on the
@@ -194,7 +193,7 @@ func (a *Aspect) addSitemaps(ctx context.Context, v *aspects.Visit, usual bool) 
 		if via := uri.FromCanonical(v.Record().RobotsVia); !via.IsZero() && via.Host() != home.Host() {
 			home = via // the sitemap is where the pages are
 		}
-		add(home, usualSitemap, v.Finished.Add(usualSitemapAfter))
+		add(home, UsualSitemap, v.Finished.Add(usualSitemapAfter))
 	}
 	return nil
 }

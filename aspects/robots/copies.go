@@ -41,7 +41,12 @@ func NewCopies(copies Store) *Copies {
 
 // Ruling holds the meaning of a copy of robots.txt.
 type Ruling struct {
-	Rules Rules // in force, unless one of the other fields is set
+	Rules Rules // in force, unless one of Wanted and UnreachableUntil is set
+
+	// At is the URI that robots.txt redirects to, directly or over others, whose copy has the rules; zero if it does not
+	// redirect. Copy is that copy; zero after too many redirects.
+	At   uri.URI
+	Copy frontier.RobotsCopy
 
 	// Wanted is the URI that robots.txt redirects to, directly or over others, and that must be fetched first. From is the
 	// URI that redirects there. Both are zero if nothing is missing.
@@ -52,6 +57,14 @@ type Ruling struct {
 	UnreachableUntil time.Time
 }
 
+// Sitemaps returns the sitemaps that the copy in force names.
+func (r Ruling) Sitemaps() []string {
+	if IsHTML(r.Copy.Body) {
+		return nil
+	}
+	return Parse(r.Copy.Body).Sitemaps()
+}
+
 // Known reports whether the rules are known.
 func (r Ruling) Known() bool { return r.Wanted.IsZero() && r.UnreachableUntil.IsZero() }
 
@@ -59,12 +72,14 @@ func (r Ruling) Known() bool { return r.Wanted.IsZero() && r.UnreachableUntil.Is
 // host; what they lead to replaces the robots.txt (RFC 9309, 2.3.1.2).
 func (r *Copies) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ruling, error) {
 	if !discover.IsRedirect(c.Status) { // nearly always
-		return Ruling{Rules: r.cache.rulesOf(name{origin, true}, c.Fetched, c.Body)}, nil
+		rules := r.cache.rulesOf(name{origin, true}, c.Fetched, c.Body)
+		return Ruling{Rules: rules, Copy: c}, nil
 	}
 	at := origin.Robots()
 	for range maxRobotsRedirects + 1 {
 		if !discover.IsRedirect(c.Status) {
-			return Ruling{Rules: r.cache.rulesOf(nameOf(at), c.Fetched, c.Body)}, nil
+			rules := r.cache.rulesOf(nameOf(at), c.Fetched, c.Body)
+			return Ruling{Rules: rules, At: at, Copy: c}, nil
 		}
 		target, err := at.Join(string(c.Body))
 		if err != nil || target.HasBadPort() {

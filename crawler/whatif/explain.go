@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/robots"
@@ -276,7 +277,11 @@ func (e *explainer) byRobots(d scope.Discovery) (bool, error) {
 			file, inForce.Expires.Format(time.RFC3339)), nil
 	}
 	ruling, err := robots.NewCopies(e.known).Rules(d.URI.Origin(), inForce, e.now)
-	fetched := inForce.Fetched.Format(time.RFC3339)
+	place := file.String()
+	if !ruling.At.IsZero() {
+		place += ", which redirects to " + ruling.At.String()
+	}
+	place += ", fetched " + ruling.Copy.Fetched.Format(time.RFC3339)
 	switch {
 	case err != nil:
 		return false, err
@@ -291,7 +296,54 @@ func (e *explainer) byRobots(d scope.Discovery) (bool, error) {
 	case rule.Permits(d.Hops, e.now) && !ruling.Rules.Allowed(robots.Agent, d.URI):
 		return permitted("forbids it")
 	case !ruling.Rules.Allowed(robots.Agent, d.URI):
-		return e.add(scope.Rejects, "robots.txt", "%s, fetched %s, forbids it", file, fetched), nil
+		return e.add(scope.Rejects, "robots.txt", "%s, forbids it", place), nil
+	case ruling.Copy.Status == 0:
+		e.add(scope.Accepts, "robots.txt", "%s has too many redirects, so it allows everything", file)
+	case ruling.Copy.Status >= http.StatusBadRequest:
+		e.add(scope.Accepts, "robots.txt", "%s, has the status %d, so it allows everything", place, ruling.Copy.Status)
+	default:
+		e.add(scope.Accepts, "robots.txt", "%s, allows it", place)
 	}
-	return e.add(scope.Accepts, "robots.txt", "%s, fetched %s, allows it", file, fetched), nil
+	return true, e.bySitemaps(d, ruling)
+}
+
+// maxSitemaps is the maximum number of sitemaps that are named.
+const maxSitemaps = 3
+
+// bySitemaps says of a URI that is not known which sitemaps its robots.txt names, and whether they have been read.
+func (e *explainer) bySitemaps(d scope.Discovery, ruling robots.Ruling) error {
+	if _, known, err := e.known.Get(d.URI); known || err != nil {
+		return err
+	}
+	from, named := d.URI.Robots(), ruling.Sitemaps()
+	if !ruling.At.IsZero() {
+		from = ruling.At
+	}
+	said := fmt.Sprintf("robots.txt names %d", len(named))
+	if len(named) == 0 {
+		from, named = d.URI, []string{robots.UsualSitemap}
+		said = "robots.txt names none"
+	}
+	for _, ref := range named[:min(len(named), maxSitemaps)] {
+		u, err := from.Join(ref)
+		if err != nil {
+			continue
+		}
+		r, known, err := e.known.Get(u)
+		switch {
+		case err != nil:
+			return err
+		case !known:
+			said += fmt.Sprintf("; %s is not followed: it is out of scope, or [feeds] says so", u)
+		case r.LastCapture.IsZero():
+			said += fmt.Sprintf("; %s could not be read yet", u)
+		default:
+			said += fmt.Sprintf("; %s was read at %s", u, r.LastCapture.Format(time.RFC3339))
+		}
+	}
+	if more := len(named) - maxSitemaps; more > 0 {
+		said += fmt.Sprintf("; and %d more", more)
+	}
+	e.add(scope.Silent, "sitemaps", "%s", said)
+	return nil
 }

@@ -24,6 +24,8 @@ type knows struct {
 	records map[string]frontier.Record
 	fill    frontier.Usage
 	robots  string
+	status  int    // of robots.txt; 0 = 200
+	at      string // of the robots.txt to which it redirects
 	same    uri.URI
 }
 
@@ -38,7 +40,11 @@ func (k knows) Usage(uri.URI) (frontier.Usage, error) { return k.fill, nil }
 func (k knows) VisitedInstead(uri.URI) (uri.URI, bool, error) { return k.same, !k.same.IsZero(), nil }
 
 func (k knows) Robots(uri.URI) (frontier.RobotsCopy, bool, error) {
-	return frontier.RobotsCopy{Status: 200, Body: []byte(k.robots), Expires: time.Now().Add(time.Hour)}, k.robots != "", nil
+	c := frontier.RobotsCopy{Status: max(k.status, 200), Body: []byte(k.robots), Expires: time.Now().Add(time.Hour)}
+	if k.at != "" {
+		c.Status, c.Body = 301, []byte(k.at)
+	}
+	return c, k.robots != "", nil
 }
 
 func TestExplainNamesTheRuleThatDecides(t *testing.T) {
@@ -132,6 +138,32 @@ scope.seed_redirects: the seed is not known to redirect
 			host: "[robots]\nobey = false\nreason = \"letter of 2026\"\n",
 			want: "accepts robots.obey: https://news.example/robots.txt forbids it, but may be ignored: letter of 2026 [news.example.toml:2]",
 		},
+		{
+			name: "a robots.txt elsewhere", uri: "https://news.example/b",
+			known: knows{robots: "User-agent: *\nDisallow: /b", at: "https://cdn.example/robots.txt"},
+			want:  "rejects robots.txt: https://news.example/robots.txt, which redirects to https://cdn.example/robots.txt, fetched",
+		},
+		{
+			name: "sitemaps of a robots.txt elsewhere", uri: "https://news.example/c",
+			known: knows{
+				robots: "Sitemap: https://news.example/a.xml\nSitemap: b.xml\nSitemap: c.xml\nSitemap: d.xml", at: "https://cdn.example/robots.txt",
+				records: map[string]frontier.Record{"https://news.example/a.xml": {History: frontier.History{LastCapture: time.Unix(0, 0).UTC()}}, "https://cdn.example/b.xml": {}},
+			},
+			want: "accepts robots.txt: https://news.example/robots.txt, which redirects to https://cdn.example/robots.txt, fetched",
+			silent: `known: no; judged as if the seed https://news.example/ named it
+seeds.uris: found from the seed https://news.example/ by the path L
+scope.max_hops: 1 hops from the seed: within all limits on hops
+scope.rules: none of 0 rules matches
+scope.max_redirects: the seed does not redirect to it
+scope.embeds_anywhere: it is not embedded
+scope.max_uris: its host has 0 URIs of 100
+sitemaps: robots.txt names 4; https://news.example/a.xml was read at 1970-01-01T00:00:00Z; https://cdn.example/b.xml could not be read yet; https://cdn.example/c.xml is not followed: it is out of scope, or [feeds] says so; and 1 more
+`,
+		},
+		{
+			name: "a robots.txt that is forbidden itself", uri: "https://news.example/c", known: knows{robots: "no", status: 403},
+			want: "accepts robots.txt: https://news.example/robots.txt, fetched 0001-01-01T00:00:00Z, has the status 403, so it allows everything",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -173,8 +205,9 @@ scope.seed_redirects: the seed is not known to redirect
 	}
 }
 
-func (k knows) Substitute(uri.URI) (frontier.RobotsCopy, bool, error) {
-	return frontier.RobotsCopy{}, false, nil
+func (k knows) Substitute(u uri.URI) (frontier.RobotsCopy, bool, error) {
+	c := frontier.RobotsCopy{Status: 200, Body: []byte(k.robots), Expires: time.Now().Add(time.Hour)}
+	return c, k.at != "" && u.String() == k.at, nil
 }
 
 func TestNameChangesFindsMergesAndSplits(t *testing.T) {
