@@ -35,7 +35,6 @@ func (p *place) ship() *shipping {
 	ctx, cancel := context.WithCancel(p.Context())
 	var ships sync.WaitGroup
 	ships.Go(func() { s.n.Ship(ctx, func() error { return nil }) })
-	ships.Go(func() { s.n.Beat(ctx) })
 	s.end = func() { cancel(); ships.Wait() }
 	return s
 }
@@ -44,12 +43,7 @@ func (p *place) ship() *shipping {
 func (s *shipping) leave() {
 	s.Helper()
 	s.end()
-	beating, cancel := context.WithCancel(s.Context())
-	var beats sync.WaitGroup
-	beats.Go(func() { s.n.Beat(beating) })
 	s.finish(s.n, s.f, s.stop)
-	cancel()
-	beats.Wait()
 }
 
 // beatBefore lets a node see the crawl before it is divided. The returned function takes a shard with what it saw then.

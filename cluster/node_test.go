@@ -82,7 +82,7 @@ func (p *place) stopped() nodeOptions {
 	return o
 }
 
-// open opens the store as the daemon does, and follows it. The returned function stops following.
+// open opens the store as the daemon does, follows it, and keeps the lease. The returned function stops both.
 func (p *place) open() (n *ownedShard, f *frontier.Frontier, stop func()) {
 	p.Helper()
 	n, err := joinShard(p.Context(), p.options(), func(err error) { p.Error(err) }, p.wants)
@@ -98,9 +98,10 @@ func (p *place) open() (n *ownedShard, f *frontier.Frontier, stop func()) {
 	f, err = frontier.Open(o)
 	p.must(err)
 	ctx, cancel := context.WithCancel(p.Context())
-	var following sync.WaitGroup
-	p.must(n.Start(ctx, f, func(run func(context.Context)) { following.Go(func() { run(ctx) }) }))
-	return n, f, func() { cancel(); following.Wait() }
+	var running sync.WaitGroup
+	running.Go(func() { n.Beat(ctx) })
+	p.must(n.Start(ctx, f, func(run func(context.Context)) { running.Go(func() { run(ctx) }) }))
+	return n, f, func() { cancel(); running.Wait() }
 }
 
 // run opens the store, does something, and releases the crawl.
