@@ -22,6 +22,17 @@ const minSeedFailures = 3
 // seedPatience is the time after which a seed that was never captured is a trouble, however few visits there were.
 const seedPatience = 12 * time.Hour
 
+// Silent returns the alarms about chosen hosts, and seeds on them, with nothing new for long, at most limit.
+func (w *Window) Silent(chosen func(host string) bool, limit int) []api.Alarm {
+	out := []api.Alarm{}
+	for _, a := range w.AlarmsOf(nil).Alarms {
+		if (a.Kind == alarm.Silence || a.Kind == alarm.FrontPage) && chosen(a.Host) && len(out) < limit {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 // SeedsWithout returns the seeds on chosen hosts whose last visit brought no page, with what would help, at most limit.
 func (w *Window) SeedsWithout(chosen func(host string) bool, limit int) []api.Alarm {
 	out := []api.Alarm{}

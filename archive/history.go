@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/changes"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
@@ -342,18 +341,20 @@ func (d comparing) run(cmd *cobra.Command, l *captures.Library, versions []captu
 
 // seen says what a reader sees that changed between two versions of an HTML page.
 func seen(cmd *cobra.Command, l *captures.Library, before, after captures.Capture) error {
-	var pages [2]*changes.Page
+	var pages [2]captures.Page
 	for i, c := range []captures.Capture{before, after} {
-		content, contentType, err := captures.ReadContent(cmd.Context(), l, c.Entry)
-		if err != nil {
+		var err error
+		if pages[i], err = l.PageOf(cmd.Context(), c.Entry); err != nil {
 			return err
 		}
-		if !digest.IsHTML(contentType) {
-			return nil
-		}
-		pages[i] = changes.Read(content, contentType, c.URL)
 	}
-	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "a reader sees: %s\n", changes.Compare(pages[0], pages[1]))
+	if len(pages[0].Content) == 0 || len(pages[1].Content) == 0 {
+		return nil // not both are HTML pages
+	}
+	c, err := captures.Between(pages[0], pages[1], 0, digest.Spec{})
+	if err == nil {
+		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "a reader sees: %s\n", c)
+	}
 	return err
 }
 

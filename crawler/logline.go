@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -222,6 +223,23 @@ type Report struct {
 	Took      time.Duration // of the exchange; zero = there was none
 	Rest      time.Duration // of the host's slot after the visit, for politeness
 	Rendered  any           // what the wait followed from, see [aspects.Rendered]; nil unless the settings want it
+	Archived  *Archived     // a later version of the URI that was archived; nil if there is none
+}
+
+// Archived says where a version of a URI is in the archive, and the version before it.
+type Archived struct {
+	Before, After digest.Origin // records that hold the payloads; their heads may be of other captures
+	Location      string        // where a redirect leads
+}
+
+// archivedBy returns the version that a visit archived, if the archive has a different one before it.
+func archivedBy(v *aspects.Visit) *Archived {
+	before, after := v.Record(), v.Next.Record
+	changed := v.Verdict.State == evaluators.Changed && !v.Verdict.First && !v.Failed && !v.IsRobots
+	if !changed || before.Origin.IsZero() || after.Origin.IsZero() {
+		return nil
+	}
+	return &Archived{Before: before.Origin, After: after.Origin, Location: after.Location}
 }
 
 // IsForbidden reports whether a status means that robots.txt forbids the URI, so that it was not visited.
@@ -263,8 +281,8 @@ func reportOf(v *aspects.Visit, added frontier.Added, rest time.Duration) Report
 		Kept: v.Kept.Keeping, Written: v.Kept.Written, Received: got.BlockSize, Spared: spared(v),
 		Wait: v.Next.Wait, Due: v.Next.Record.Due, Visits: v.Next.Record.Visits, Versions: v.Next.Record.Versions,
 		Found: added.New, Source: feeds.ResultOf(v), Repaired: got.Repaired > 0, Took: got.Took, Rest: rest,
-		Title: v.Found.Title,
-		Type:  got.Header.Get("Content-Type"), Rendered: aspects.Of[own](v).facts,
+		Title: v.Found.Title, Archived: archivedBy(v),
+		Type: got.Header.Get("Content-Type"), Rendered: aspects.Of[own](v).facts,
 	}
 	r.Looked, r.Look = noise.IsSecondLook(*before), noise.OutcomeOf(v)
 	if v.Fault != nil {

@@ -75,11 +75,19 @@ func contains(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
+// newest passes on the captures, the newest first.
+func (r *ring) newest(yield func(api.Capture) bool) {
+	for i := range r.list {
+		if !yield(r.list[(r.next+len(r.list)-1-i)%len(r.list)]) {
+			return
+		}
+	}
+}
+
 // Select returns the selected captures, newest first, and how many there are beyond the limit.
 func (r *ring) Select(f captureFilter) (list []api.Capture, more int) {
 	list = []api.Capture{}
-	for i := range r.list {
-		c := r.list[(r.next+len(r.list)-1-i)%len(r.list)]
+	for c := range r.newest {
 		switch {
 		case !f.matches(c):
 		case len(list) >= f.Limit:

@@ -4,10 +4,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/changes"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -23,33 +25,79 @@ func (c *curation) newRoutes() []admin.Route {
 			admin.Param{Name: "kind", Kind: "string", Doc: "only captures of this kind: first, changed or checked (visited on demand, and unchanged)"},
 			admin.Param{Name: "type", Kind: "string", Doc: "only captures whose media type begins so, as text/html or image/"},
 			admin.Param{Name: "q", Kind: "string", Doc: "only captures with this text in URI or title"},
+			admin.Param{Name: "change", Kind: "string", Doc: "only versions with a change of this kind, or any: withdrawn, moved, wall, returned, headline, text, links, pictures, around, nothing"},
+			admin.Param{Name: "removed", Kind: "integer", Doc: "only versions whose article lost at least this number of words"},
+			admin.Param{Name: "uri", Kind: "string", Doc: "only changes of this URI"},
+			admin.Param{Name: "since", Kind: "string", Doc: "only changes that were found at this time or later, as 2026-11-29T06:00:00Z; days before the last ones are searched too"},
+			admin.Param{Name: "before", Kind: "string", Doc: "only changes that were noted before this time: noted of the last change of the answer before"},
+			admin.Param{Name: "after", Kind: "string", Doc: "only changes that were noted after this time"},
 			admin.Param{Name: "limit", Kind: "integer", Doc: "maximum number of captures, 1 to 500 (default 50)"},
 		),
 		Serve: func(_ *admin.Window, r *http.Request) (any, error) {
-			f := captureFilter{
-				Host: r.FormValue("host"), Kind: r.FormValue("kind"), Type: r.FormValue("type"),
-			}
-			kinds := []string{api.CaptureFirst, api.CaptureChanged, api.CaptureChecked}
-			if f.Kind != "" && !slices.Contains(kinds, f.Kind) {
-				return nil, admin.Fault("unknown kind %q; valid kinds: %s", f.Kind, strings.Join(kinds, ", "))
-			}
-			var err error
-			if f.Text, err = admin.PartOf(r); err != nil {
+			f, err := newFilter(r)
+			if err != nil {
 				return nil, err
 			}
-			if f.Limit, err = admin.Number(r, "limit", 50, 1, 500); err != nil {
-				return nil, err
-			}
+			f.Shown = c.mayBeSeen(access.CallerOf(r.Context()).Role)
 			return c.whatIsNew(f, admin.FilterOf(r))
 		},
 	}}
 }
 
+// newFilter reads which captures or changes a request selects.
+func newFilter(r *http.Request) (f changeFilter, err error) {
+	f.captureFilter = captureFilter{Host: r.FormValue("host"), Kind: r.FormValue("kind"), Type: r.FormValue("type")}
+	f.Change, f.URI = r.FormValue("change"), r.FormValue("uri")
+	kinds := []string{api.CaptureFirst, api.CaptureChanged, api.CaptureChecked}
+	if f.Kind != "" && !slices.Contains(kinds, f.Kind) {
+		return f, admin.Fault("unknown kind %q; valid kinds: %s", f.Kind, strings.Join(kinds, ", "))
+	}
+	if valid := changeKinds(); f.Change != "" && !slices.Contains(valid, f.Change) {
+		return f, admin.Fault("unknown change %q; valid kinds: %s", f.Change, strings.Join(valid, ", "))
+	}
+	for name, at := range map[string]*time.Time{"since": &f.Since, "before": &f.Before, "after": &f.After} {
+		if text := r.FormValue(name); text != "" {
+			if *at, err = time.Parse(time.RFC3339Nano, text); err != nil {
+				return f, admin.Fault("%s: %q is not a time as 2026-11-29T06:00:00Z", name, text)
+			}
+		}
+	}
+	if f.Text, err = admin.PartOf(r); err != nil {
+		return f, err
+	}
+	if f.Removed, err = admin.Number(r, "removed", 0, 0, 1_000_000); err != nil {
+		return f, err
+	}
+	f.Limit, err = admin.Number(r, "limit", 50, 1, 500)
+	return f, err
+}
+
+// changeKinds returns the kinds of changes that can be asked for.
+func changeKinds() []string {
+	valid := []string{anyChange}
+	for _, k := range changes.Kinds() {
+		valid = append(valid, string(k))
+	}
+	return valid
+}
+
+// mayBeSeen returns which series somebody with a role may see: curators all, others those without an embargo, or whose
+// embargo has ended.
+func (c *curation) mayBeSeen(role access.Role) func(series string) bool {
+	today, inForce := c.o.Now().UTC().Format(time.DateOnly), c.o.Config().Config
+	return func(series string) bool {
+		return role >= access.Curate || inForce.PartOf(series).Embargo <= today
+	}
+}
+
 // maxMissing is the maximum number of hosts in each list of what is missing.
 const maxMissing = 20
 
+// maxFind is how long changes are searched.
+const maxFind = 3 * time.Second
+
 // whatIsNew returns the selected captures, and what is missing on the hosts that a filter selects.
-func (c *curation) whatIsNew(f captureFilter, sites config.Filter) (api.New, error) {
+func (c *curation) whatIsNew(f changeFilter, sites config.Filter) (api.New, error) {
 	now := c.o.Now()
 	inForce := c.o.Config().Config
 	chosen := c.window.Chooses(sites)
@@ -57,17 +105,20 @@ func (c *curation) whatIsNew(f captureFilter, sites config.Filter) (api.New, err
 	if chosen != nil {
 		f.Sites = is
 	}
-	out := api.New{Silent: []api.Alarm{}, Names: inForce.Sites().Names(), Sites: map[string]string{}}
+	out := api.New{Silent: c.window.Silent(is, maxMissing), Names: inForce.Sites().Names(), Sites: map[string]string{}}
 	others := func(v frontier.HostView) bool { return !is(string(v.Host)) }
 	here := func(host string) bool { return is(host) && (f.Host == "" || f.Host == host) }
 	out.Seeds = c.window.SeedsWithout(here, maxMissing)
 	out.Down = c.window.Unreachable(slices.DeleteFunc(c.o.Frontier.Hosts(now), others))
 	short, asOf := c.window.KnownShort(sites)
 	out.Short, out.AsOf = short[:min(len(short), maxMissing)], api.Moment(asOf)
-	out.Captures, out.More = c.captures.Select(f)
-	for _, a := range c.window.AlarmsOf(nil).Alarms {
-		if (a.Kind == alarm.Silence || a.Kind == alarm.FrontPage) && is(a.Host) && len(out.Silent) < maxMissing {
-			out.Silent = append(out.Silent, a)
+	out.Uncompared = c.changes.Uncompared()
+	if f.isSet() {
+		out.Captures, out.More = c.changes.store.Find(f, maxFind, c.o.Now)
+	} else {
+		out.Captures, out.More = c.captures.Select(f.captureFilter)
+		if f.Kind == "" || f.Kind == api.CaptureChanged {
+			out.Captures = c.changes.store.Join(out.Captures, f)
 		}
 	}
 	entitle(&out, func(host string) string { return inForce.Site(uri.Host(host)).Title })

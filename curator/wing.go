@@ -6,6 +6,12 @@
 // A catalog answers questions about archived versions from the archive that is being written. A player shows them as
 // pages, on an address of its own.
 //
+// # Changes
+//
+// A comparer compares each archived version of a page with the version before it, in the background, and says what a
+// reader sees that changed. The changes are in files, one for each day. What is too much at once is counted and left
+// out; the files can be made again from the archive.
+//
 // # Packages
 //
 // Packages in WACZ are for people with a browser: one version with what it shows, or the captures of a collection and a
@@ -23,6 +29,7 @@ package curator
 
 import (
 	_ "embed"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -52,6 +59,7 @@ type curation struct {
 	o        admin.Options // of the window
 	catalog  catalog
 	captures *captureStore
+	changes  *comparer
 	packs    *packStore
 }
 
@@ -67,7 +75,7 @@ func (c *curation) extension() admin.Extension {
 		Pages: pages(),
 		Wrap:  withLinks, Frames: func(r *http.Request) string { return c.catalog.Frames(r) },
 		Open: c.open, Close: c.close,
-		Observe:     func(r crawler.Report) { c.captures.Add(r) },
+		Observe:     func(r crawler.Report) { c.captures.Add(r); c.changes.Observe(r) },
 		Ordered:     func(uris []string) { c.captures.Demand(uris) },
 		EachCapture: func(since time.Time, use func(api.Capture)) (from time.Time) { return c.captures.Each(since, use) },
 	}
@@ -76,7 +84,7 @@ func (c *curation) extension() admin.Extension {
 // open opens the wing for the window of its daemon.
 func (c *curation) open(w *admin.Window) (err error) {
 	c.window, c.o = w, w.Options()
-	c.packs = c.openPacks()
+	c.packs, c.changes = c.openPacks(), c.openComparer()
 	if c.captures, err = openCaptures(c.o.Dir); err != nil {
 		c.o.Log.Warn().Err(err).Msg("could not open the list of captures: the page What is new forgets them at a restart")
 	}
@@ -86,7 +94,7 @@ func (c *curation) open(w *admin.Window) (err error) {
 // close closes the wing, and ends the making of packages.
 func (c *curation) close(time.Time) error {
 	c.packs.Close()
-	return c.captures.Close()
+	return errors.Join(c.changes.Close(), c.captures.Close())
 }
 
 // routes returns the requests that the wing adds to the API.

@@ -62,6 +62,8 @@ type Package struct {
 type New struct {
 	Captures []Capture `json:"captures" join:"captures"` // newest first
 	More     int       `json:"more" join:"captures"`     // captures that match too
+	// Uncompared is the number of versions since the start that were too many at once to be compared.
+	Uncompared int64 `json:"uncompared,omitempty" join:"sum"`
 
 	Silent []Alarm       `json:"silent" join:"silent"`           // hosts and seeds with nothing new for unusually long
 	Seeds  []Alarm       `json:"seeds" join:"silent"`            // seeds whose last visit brought no page, at most 20
@@ -84,6 +86,52 @@ type Capture struct {
 	Kind     string    `json:"kind"`            // "first", "changed", or "checked": visited on demand, and unchanged
 	Type     string    `json:"type,omitempty"`  // media type
 	Versions int       `json:"versions"`        // of the URI until then
+
+	Change *Change `json:"change,omitempty"` // what a reader sees that changed; absent if it was not compared
+}
+
+// Change says what a reader sees that changed from one version of a page to the next.
+type Change struct {
+	// At least one, the most important one first: "withdrawn", "moved", "wall", "returned", "headline", "text", "links",
+	// "pictures", "around", "nothing"; none if there is a problem.
+	Kinds     []string     `json:"kinds"`
+	Headlines []string     `json:"headlines,omitempty"` // the old and the new one, if they differ
+	Words     ChangeSize   `json:"words"`               // of the article
+	Sentences ChangeSize   `json:"sentences"`
+	Links     ChangeSize   `json:"links"`
+	Reworded  int          `json:"reworded,omitempty"` // links with another text
+	Pictures  ChangeSize   `json:"pictures"`
+	Around    ChangeSize   `json:"around"`          // words next to the article
+	First     []ChangePart `json:"first,omitempty"` // the first sentence that changed
+	Came      []ChangeLink `json:"came,omitempty"`  // the first new links
+	Went      []ChangeLink `json:"went,omitempty"`
+	To        string       `json:"to,omitempty"`       // where a moved page went
+	Wall      string       `json:"wall,omitempty"`     // what was served in place of the page
+	Earlier   int          `json:"versions,omitempty"` // that a withdrawn page had
+	Before    string       `json:"before,omitempty"`   // timestamp of the version before
+	Series    string       `json:"series,omitempty"`   // of the WARC files of one of the versions
+	Problem   string       `json:"problem,omitempty"`  // why the versions were not compared
+	Notes     []string     `json:"notes,omitempty"`    // what was not compared
+	Noted     time.Time    `json:"noted"`              // when the versions were compared; no two are equal
+}
+
+// ChangeSize counts what went and what came.
+type ChangeSize struct {
+	Removed int `json:"removed"`
+	Added   int `json:"added"`
+}
+
+// ChangePart is a part of a sentence: in both versions, only in the one before, or only in the one after.
+type ChangePart struct {
+	Text    string `json:"text"`
+	Removed bool   `json:"removed,omitempty"`
+	Added   bool   `json:"added,omitempty"`
+}
+
+// ChangeLink is a link that came or went.
+type ChangeLink struct {
+	URI  string `json:"uri"`
+	Text string `json:"text"`
 }
 
 // Path returns the path of the version in the dashboard.

@@ -26,6 +26,11 @@ const (
 	Nothing   Kind = "nothing"  // nothing that a reader sees
 )
 
+// Kinds returns all kinds, the most important one first.
+func Kinds() []Kind {
+	return []Kind{Withdrawn, Moved, Wall, Returned, Headline, Text, Entries, Images, Around, Nothing}
+}
+
 // Version is a version of a URI. Content is without content coding.
 type Version struct {
 	URI     string

@@ -1,0 +1,186 @@
+package curator
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// paper returns a page of a newspaper.
+func paper(headline string, paragraphs ...string) testcrawl.Page {
+	return testcrawl.Page{Body: `<!DOCTYPE html><html lang="en"><head><title>` + headline + ` | The Courier</title></head>
+<body><header><nav><a href="/world/">World</a> <a href="/city/">City</a></nav></header><main><article><h1>` + headline +
+		"</h1><p>" + strings.Join(paragraphs, "</p>\n<p>") + "</p></article></main><footer>The Courier</footer></body></html>"}
+}
+
+const (
+	story  = "http://news.example/harbour.html"
+	first  = "The council voted on Tuesday to close the old harbour, and nobody on the quay was surprised by it."
+	second = "The minister said that he had been wrong about the costs, which are now thought to be twice as high as announced in spring."
+	third  = "Work begins in March, if the weather allows it, and ends in the autumn of the year after."
+)
+
+// from returns a page that is shown from an hour on.
+func from(hour int, p testcrawl.Page) testcrawl.Page {
+	p.From = time.Duration(hour)*time.Hour - 30*time.Minute
+	return p
+}
+
+// newspapersDay plays a day of a newspaper: the headline of a story is softened, a paragraph goes, a wall comes, the
+// story is withdrawn and returns with a paragraph less, and the front page turns over.
+func newspapersDay(w *world) {
+	w.Helper()
+	w.Set(story, paper("Minister lied about harbour costs", first, second, third))
+	w.Set(story, from(2, paper("Minister was wrong about harbour costs", first, second, third)))
+	w.Set(story, from(4, paper("Minister was wrong about harbour costs", first, third)))
+	w.Set(story, from(6, testcrawl.Page{Body: `<html><title>Consent</title><form action="/v2/collectConsent"></form></html>`}))
+	w.Set(story, from(8, paper("Minister was wrong about harbour costs", first, third)))
+	w.Set(story, from(10, testcrawl.Page{Status: 410, Body: "<title>Gone</title><p>This page is gone.</p>"}))
+	w.Set(story, from(11, paper("Minister was wrong about harbour costs", first)))
+	w.Set(story, from(15, testcrawl.Page{Status: 301, Location: "http://news.example/old/harbour.html"}))
+	entry := func(n int) string {
+		return fmt.Sprintf(`<article><h2><a href="/story-%d.html">What happened to the people of street %d</a></h2></article>`, n, n)
+	}
+	front := func(entries ...int) testcrawl.Page {
+		var b strings.Builder
+		for _, n := range entries {
+			b.WriteString(entry(n))
+		}
+		return testcrawl.Page{Body: "<title>The Courier</title><body><main>" + b.String() + "</main></body>"}
+	}
+	w.Set("http://news.example/", front(1, 2, 3, 4, 5, 6))
+	w.Set("http://news.example/", from(3, front(7, 8, 9, 3, 4, 5, 6)))
+	w.Run(24*time.Hour - time.Minute)
+	synctest.Wait()
+}
+
+// dayOfNews is a configuration for [newspapersDay]. All answers of the story confirm that it is gone.
+var dayOfNews = strings.Replace(everyHour, `uris = [`, `uris = ["`+story+`", `, 1)
+
+// kindsOf returns the kinds of changes, the oldest first.
+func kindsOf(list []api.Capture) (all []string) {
+	for _, c := range slices.Backward(list) {
+		all = append(all, strings.Join(c.Change.Kinds, "+"))
+	}
+	return all
+}
+
+// TestANewspapersDayIsToldAsChanges plays a day and asks what changed: in the list, by kind, after a restart, and in
+// the files.
+func TestANewspapersDayIsToldAsChanges(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, dayOfNews)
+		closeOnce := sync.OnceFunc(func() {
+			w.Must(w.curation.close(time.Now()))
+			w.Close()
+		})
+		defer closeOnce()
+		newspapersDay(w)
+		all := get[api.New](w, "/api/v1/new?change=any&limit=500&uri="+story).Captures
+		want := []string{"headline", "text", "wall", "returned", "withdrawn", "returned+text", "moved"}
+		if got := kindsOf(all); !slices.Equal(got, want) {
+			t.Fatalf("the changes are %q, want %q", got, want)
+		}
+		slices.Reverse(all)
+		if c := all[0].Change; !slices.Equal(c.Headlines, []string{
+			"Minister lied about harbour costs", "Minister was wrong about harbour costs",
+		}) || c.Before == "" {
+			t.Errorf("the headline: %+v", c)
+		}
+		if c := all[1].Change; c.Words != (api.ChangeSize{Removed: 24}) || len(c.First) != 1 || c.First[0].Text != second {
+			t.Errorf("the paragraph: %+v", c)
+		}
+		if c := all[2].Change; c.Wall != "consent:yahoo" {
+			t.Errorf("the wall: %+v", c)
+		}
+		if c := all[4]; c.Change.Earlier != 3 || c.Title == "" {
+			t.Errorf("withdrawn: %+v %+v", c, c.Change)
+		}
+		if c := all[6].Change; c.To != "http://news.example/old/harbour.html" {
+			t.Errorf("moved: %+v", c)
+		}
+		front := get[api.New](w, "/api/v1/new?change=links").Captures
+		turned := api.ChangeSize{Removed: 2, Added: 3}
+		if len(front) != 1 || front[0].Change.Links != turned || len(front[0].Change.Came) != 3 {
+			t.Errorf("the front page: %+v", front)
+		}
+		for query, want := range map[string]int{
+			"change=headline": 1, "removed=20": 1, "change=withdrawn&host=news.example": 1, "change=any&host=other.example": 0,
+			"change=any&since=2000-01-01T09:00:00Z": 3, "change=any&since=2001-01-01T09:00:00Z": 0, "change=any&limit=2": 2,
+			"change=any&before=2000-01-01T03:00:00Z": 1, "change=any&after=2000-01-01T14:00:00Z": 1, "change=any&label=x": 0,
+		} {
+			if got := get[api.New](w, "/api/v1/new?"+query).Captures; len(got) != want {
+				t.Errorf("%s selects %d changes, want %d: %q", query, len(got), want, kindsOf(got))
+			}
+		}
+		list := get[api.New](w, "/api/v1/new?limit=500").Captures
+		joined := 0
+		for _, c := range list {
+			if c.Change != nil {
+				joined++
+			}
+		}
+		if joined != 8 {
+			t.Errorf("the list of what is new has %d changes of 8: %+v", joined, list)
+		}
+		closeOnce()
+
+		again := newWorld(t, dir, dayOfNews)
+		defer again.Close()
+		if got := kindsOf(get[api.New](again, "/api/v1/new?change=any&limit=500&uri="+story).Captures); !slices.Equal(got, want) {
+			t.Errorf("after a restart the changes are %q, want %q", got, want)
+		}
+		if files, err := os.ReadDir(filepath.Join(dir, changesFolder)); err != nil || len(files) != 1 || files[0].Name() != "2000-01-01.jsonl" {
+			t.Errorf("the files are %v, %v", files, err)
+		}
+	})
+}
+
+// TestTooManyVersionsAreCountedAndLeftOut lets more versions come at once than can wait.
+func TestTooManyVersionsAreCountedAndLeftOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		u, err := uri.Parse(story)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store, err := openChanges(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		full, begin := 0, make(chan struct{})
+		c := &comparer{store: store, now: time.Now, full: func() { full++ }, note: func(v crawler.Report) api.Capture {
+			<-begin
+			return api.Capture{URI: v.URI.String(), At: v.Finished, Change: &api.Change{Kinds: []string{"text"}}}
+		}}
+		v := crawler.Report{URI: u, Versions: 2, Type: "text/html", Archived: &crawler.Archived{}}
+		for range maxUncompared + 100 {
+			c.Observe(v)
+		}
+		close(begin)
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		if left := c.Uncompared(); full != 1 || left < 99 || left > 100 {
+			t.Errorf("%d versions were left out, said %d times", left, full)
+		}
+		if n := len(store.latest()); n != maxCaptures {
+			t.Errorf("%d changes are in memory, want %d", n, maxCaptures)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
