@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -264,4 +265,84 @@ uris = ["http://mixed.example/"]
 			t.Errorf("the accounts of later days: %+v, %v", sum, err)
 		}
 	})
+}
+
+// teasers is a site with a front page and an article, which both change every two hours. Between versions a noisy site
+// differs at each request: in a paragraph that readers see.
+type teasers struct {
+	noisy bool
+	mu    sync.Mutex       // guards the fields below
+	seen  map[string][]int // the version that each request got, by path
+}
+
+func (s *teasers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.URL.Path == "/robots.txt" {
+		http.NotFound(w, r)
+		return
+	}
+	version := int(time.Since(testcrawl.Epoch) / (2 * time.Hour))
+	s.seen[r.URL.Path] = append(s.seen[r.URL.Path], version)
+	fmt.Fprintf(w, "<h1>Version %d</h1><a href=/news/today>today</a>%s", version, strings.Repeat("<p>the text of the page</p>", 100))
+	if s.noisy {
+		fmt.Fprintf(w, "<p class=teaser>number %d</p>", len(s.seen[r.URL.Path]))
+	}
+}
+
+// captured returns how many versions of a page were sent since it was called last.
+func (s *teasers) captured(path string) (versions, requests int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	got := s.seen[path]
+	s.seen[path] = nil
+	return len(slices.Compact(slices.Clone(got))), len(got)
+}
+
+// A front page differs at each fetch, so it is restless. A curator accepts a rule that silences it. A day later as many
+// versions of it are captured as of a front page without noise. Another page of the host is visited once a day before,
+// and is freed in the same way.
+func TestAFrontPageIsFreedByARuleThatSilencesIt(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for _, mode := range []string{"strict", "scrubbed"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			inTown(t, "[[wait]]\nmime = \".*\"\nrule = \"learned\"\n[seeds]\nuris = [\"http://quiet.example/\", \"http://noisy.example/\"]\n", func(t *testing.T, w *world) {
+				quiet, noisy := &teasers{seen: map[string][]int{}}, &teasers{seen: map[string][]int{}, noisy: true}
+				w.town.Serve("quiet.example", quiet)
+				w.town.Serve("noisy.example", noisy)
+				both := func(path string) (n, of int) {
+					of, _ = quiet.captured(path)
+					n, requests := noisy.captured(path)
+					t.Logf("%s: %d versions of the noisy page by %d requests, %d of the quiet page", path, n, requests, of)
+					return n, of
+				}
+				w.run(day)
+				both("/")
+				both("/news/today")
+				w.run(2 * day) // of 24 versions
+				if n, _ := both("/"); n < 12 || n > 17 {
+					t.Errorf("%d versions of a restless front page are captured in two days, want 16", n)
+				}
+				if n, _ := both("/news/today"); n != 2 {
+					t.Errorf("%d versions of a restless article are captured in two days, want 2", n)
+				}
+				last := w.visits("noisy.example/")
+				if why := last[len(last)-1].Wait.Why(); !strings.HasPrefix(why, "restless: differs") {
+					t.Errorf("the reason is %q", why)
+				}
+				w.host("noisy.example.toml", "[change]\nmode = \""+mode+"\"\nscrub_css = [\"p.teaser\"]\n")
+				w.run(day)
+				both("/")
+				both("/news/today")
+				w.run(4 * day)
+				for _, path := range []string{"/", "/news/today"} {
+					if n, of := both(path); 10*n < 9*of || of < 24 {
+						t.Errorf("%s: %d versions are captured with the rule, and %d of a quiet page", path, n, of)
+					}
+				}
+			})
+		})
+	}
 }

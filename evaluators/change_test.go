@@ -45,8 +45,8 @@ func TestAPageIsLookedAtTwiceAfterFiveChangesInARow(t *testing.T) {
 		{"visited every two hours", Look{}, "ccccc", 2 * time.Hour, false},
 		{"live for less than sixty days", live, "ccccc", time.Hour, false},
 		{"live for more", old, "ccccc", time.Hour, true},
-		{"restless: the ninth visit", restless, "ccccccccc", 24 * time.Hour, false},
-		{"restless: the tenth visit", restless, "cccccccccc", 24 * time.Hour, true},
+		{"restless: each visit", restless, "c", 24 * time.Hour, true},
+		{"restless until its rules changed", SecondLook{}.Dropped(restless), "c", time.Hour, true},
 	} {
 		l, look := seen(c.before, c.states, c.wait)
 		last := lookAt.Add(time.Duration(len(c.states)-1) * time.Hour)
@@ -54,7 +54,7 @@ func TestAPageIsLookedAtTwiceAfterFiveChangesInARow(t *testing.T) {
 			t.Errorf("%s: look = %v, %+v", c.name, look, l)
 		}
 	}
-	restless.Visits, restless.Row = 3, 9
+	restless.Row = 9
 	if l, look := seen(restless, "u", 24*time.Hour); look || l.Finding != NoFinding || l.Row != 0 {
 		t.Errorf("a restless page that stays the same: look = %v, %+v", look, l)
 	}
@@ -71,7 +71,7 @@ func TestAPageIsRestlessIfTwoSecondLooksDiffer(t *testing.T) {
 	silenced := open
 	silenced.View, silenced.Silencer = SeenSilenced, "s#clock"
 	recheck := Look{
-		Row: 250, Open: 1, Visits: 10, Finding: Restless, Since: lookAt.Add(-240 * time.Hour), Planned: lookAt,
+		Row: 250, Open: 1, Finding: Restless, Since: lookAt.Add(-240 * time.Hour), Planned: lookAt,
 	}
 	for _, c := range []struct {
 		name    string
@@ -95,7 +95,7 @@ func TestAPageIsRestlessIfTwoSecondLooksDiffer(t *testing.T) {
 		for _, o := range c.found {
 			l, again = SecondLook{}.Closed(l, o, lookAt)
 		}
-		if l.Finding != c.finding || l.Row != c.row || again != c.again || again != (l.Open > 0) || !again && l.Visits != 0 {
+		if l.Finding != c.finding || l.Row != c.row || again != c.again || again != (l.Open > 0) {
 			t.Errorf("%s: %+v, another look: %v", c.name, l, again)
 		}
 	}
@@ -127,7 +127,7 @@ func TestAPageThatShowsTheTimeIsFetchedOnceMore(t *testing.T) {
 			t.Errorf("%s: %+v, another look: %v", c.name, l, again)
 		}
 	}
-	restless := Look{Finding: Restless, Open: 1, Visits: 10, Planned: planned}
+	restless := Look{Finding: Restless, Open: 1, Planned: planned}
 	if l, again := clock.Closed(restless, LookSame, lookAt); again || l.Finding != Live {
 		t.Errorf("a restless page that stays the same: %+v, another look: %v", l, again)
 	}
@@ -184,19 +184,17 @@ func TestSecondLooksApplyToRulesWithATarget(t *testing.T) {
 
 func TestALookIsReadAsItWasStored(t *testing.T) {
 	t.Parallel()
-	back := func(row, open, finding, visits, view uint8, since, planned, rules uint32, sums [2]uint64) bool {
+	back := func(row, open, finding, view uint8, since, planned, rules uint32, sums [2]uint64) bool {
 		l := Look{
-			Row: int(row), Open: int(open), Visits: int(visits), Since: time.Unix(int64(since)+1, 0).UTC(), Sums: sums,
+			Row: int(row), Open: int(open), Since: time.Unix(int64(since)+1, 0).UTC(), Sums: sums,
 			Finding: Finding(finding % 3), View: View(view % 3),
 		}
 		if open > 0 {
 			l.Planned = time.Unix(int64(planned)+1, 0).UTC()
 		}
-		if sums != [2]uint64{} {
-			l.Rules = rules
-		}
+		l.Rules = rules
 		if view%4 == 3 {
-			l.View, l.Silencer = SeenSilenced, "s#clock"+strings.Repeat("x", int(visits))
+			l.View, l.Silencer = SeenSilenced, "s#clock"+strings.Repeat("x", int(row))
 		}
 		stored := l.Bytes()
 		got, err := LookOf(stored)

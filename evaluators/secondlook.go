@@ -27,11 +27,10 @@ import (
 //	the same to a reader, under narrow rules for what differs? ─ yes ──▶ noisy: the same, under these rules
 //	  │ no
 //	  ▼
-//	restless: visited once in Every, looked at twice at each visit number Again
+//	restless: visited once in Every, and looked at twice at each visit, until the rules that apply to it change
 type SecondLook struct {
 	After  int           // number of visits in a row that found a difference; default 5
 	Within time.Duration // only pages with a shorter wait are looked at twice; default 2h
-	Again  int           // a restless page is looked at twice at every such visit; default 10
 	Leave  time.Duration // how long a page that stayed the same is left alone; default 60d
 	Every  time.Duration // shortest wait of a restless page; default 24h
 	Off    bool          // no page is looked at twice, and a finding is ignored
@@ -50,7 +49,6 @@ const DefaultRestlessEvery = 24 * time.Hour
 
 const (
 	defaultLookAfter = 5
-	defaultLookAgain = 10
 	maxLookCount     = 250 // larger counts are not stored
 
 	defaultLookWithin = 2 * time.Hour
@@ -66,9 +64,6 @@ const (
 func (s SecondLook) withDefaults() SecondLook {
 	if s.After <= 0 {
 		s.After = defaultLookAfter
-	}
-	if s.Again <= 0 {
-		s.Again = defaultLookAgain
 	}
 	s.Within = orDefault(s.Within, defaultLookWithin)
 	s.Leave = orDefault(s.Leave, defaultLookLeave)
@@ -93,7 +88,7 @@ func (s SecondLook) Due(l Look, state State, w Wait, at time.Time) (next Look, l
 	case Unchanged:
 		l.Row = 0
 		if l.Finding == Restless {
-			l.Finding, l.Visits = NoFinding, 0 // it does not differ at every fetch
+			l.Finding = NoFinding // it does not differ at every fetch
 		}
 		return l, false
 	case Changed:
@@ -101,8 +96,7 @@ func (s SecondLook) Due(l Look, state State, w Wait, at time.Time) (next Look, l
 	l.Row = min(l.Row+1, maxLookCount)
 	switch {
 	case l.Finding == Restless:
-		l.Visits = min(l.Visits+1, maxLookCount)
-		look = l.Visits >= s.Again
+		look = true
 	case l.Finding == Live && at.Before(l.Since.Add(s.Leave)):
 	default:
 		look = l.Row >= s.After && w.Asked() < s.Within
@@ -160,8 +154,16 @@ func (s SecondLook) Closed(l Look, o Outcome, at time.Time) (next Look, again bo
 	case !recheck:
 		l.Finding, l.Since = Restless, at
 	}
-	l.Open, l.Visits = 0, 0
+	l.Open = 0
 	return l, false
+}
+
+// Dropped returns what is remembered of a restless page whose rules have changed. It is looked at twice as soon as it
+// differs again.
+func (s SecondLook) Dropped(l Look) Look {
+	l = l.Trusting()
+	l.Finding, l.Row = NoFinding, s.withDefaults().After
+	return l
 }
 
 // IsForClock reports whether the open look is the one after [SecondLook.Clock].
@@ -178,10 +180,9 @@ type Look struct {
 	Open    int       // if above zero, the next visit is the second look of this number
 	Finding Finding   // result of the last second look
 	Since   time.Time // when that was found
-	Visits  int       // usual visits of a restless page since it was last looked at twice
 	Planned time.Time // while a second look is open: when the next usual visit is due
 	View    View      // the comparison that decides about the wait
-	Rules   uint32    // the rules that Sums were made under, shortened
+	Rules   uint32    // the rules that Sums were made under, or that the page is restless under, shortened; zero = none
 	Sums    [2]uint64 // digests of what a reader sees, of the last visit that needed them; zero = none
 
 	// Silencer has the rules under which a reader sees the same, as [digest.Silencer] writes them. They decide about the
@@ -346,14 +347,14 @@ func (l Look) Bytes() string {
 	if !l.Planned.IsZero() && l.Open > 0 {
 		parts |= withPlan
 	}
-	if l.Sums != ([2]uint64{}) {
+	if l.Sums != ([2]uint64{}) || l.Rules != 0 {
 		parts |= withSums
 	}
 	if l.Silencer != "" {
 		parts |= withRules
 	}
 	b := append(make([]byte, 0, maxLookBytes), lookFormat, byte(l.Finding), byte(l.View), parts)
-	b = append(b, byte(l.Row), byte(l.Open), byte(l.Visits))
+	b = append(b, byte(l.Row), byte(l.Open), 0) // the last one counted visits
 	b = binary.AppendUvarint(b, unixSeconds(l.Since))
 	if parts&withPlan != 0 {
 		b = binary.AppendUvarint(b, unixSeconds(l.Planned))
@@ -379,7 +380,7 @@ func LookOf(stored string) (l Look, err error) {
 		return l, fmt.Errorf("%w: %d bytes in format %d", errLook, len(b), b[0])
 	}
 	parts := b[3]
-	l = Look{Finding: Finding(b[1]), View: View(b[2]), Row: int(b[4]), Open: int(b[5]), Visits: int(b[6])}
+	l = Look{Finding: Finding(b[1]), View: View(b[2]), Row: int(b[4]), Open: int(b[5])}
 	if l.Finding > Restless || l.View > SeenSilenced {
 		return Look{}, fmt.Errorf("%w: finding %d, view %d", errLook, b[1], b[2])
 	}

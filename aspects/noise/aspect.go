@@ -105,7 +105,7 @@ func (a *Aspect) Judge(ctx context.Context, v *aspects.Visit) (done bool, err er
 	r, o, j := v.Record(), a.Options(v), aspects.Of[judgement](v)
 	v.WaitState = v.Verdict.State
 	j.differs = v.Verdict.State == evaluators.Changed
-	j.applies = r.Source == "" && o.SecondLook().Applies(a.Rule(v, r.ContentType))
+	j.applies = r.Source == "" && o.SecondLook(r).Applies(a.Rule(v, r.ContentType))
 	if j.applies && r.Look != "" {
 		err = a.compare(ctx, v, o, j)
 	}
@@ -121,7 +121,7 @@ func (a *Aspect) compare(ctx context.Context, v *aspects.Visit, o *Options, j *j
 	if err != nil {
 		look = evaluators.Look{} // it is learned again
 	}
-	if o.Seen == nil {
+	if o.Seen == nil && look.Finding != evaluators.Restless {
 		look = look.Trusting()
 	}
 	j.known, j.second = &known{look: look}, look.Open > 0
@@ -250,7 +250,7 @@ func (*Aspect) DecideFailed(_ context.Context, v *aspects.Visit) error {
 
 // DecideLook decides the wait after a second look, or after a visit of a restless page. The rule of the URI learns
 // nothing from such visits. It decides about all others, and then [Aspect.DecideRestless].
-func (a *Aspect) DecideLook(_ context.Context, v *aspects.Visit) error {
+func (a *Aspect) DecideLook(ctx context.Context, v *aspects.Visit) error {
 	j, n := aspects.Of[judgement](v), &v.Next
 	r := &n.Record
 	switch {
@@ -266,8 +266,12 @@ func (a *Aspect) DecideLook(_ context.Context, v *aspects.Visit) error {
 	case j.look().Finding != evaluators.Restless:
 		return nil
 	}
-	w := a.restless(v)
-	look, again := a.Options(v).SecondLook().Due(j.known.look, v.WaitState, w, v.Finished)
+	o, w := a.Options(v), a.restless(v)
+	second, rules := o.SecondLook(r), o.inForce()
+	look, again := second.Due(j.known.look, v.WaitState, w, v.Finished)
+	if look.Rules != rules && look.Rules != 0 {
+		look = second.Dropped(j.known.look)
+	}
 	if look.Finding != evaluators.Restless { // it is visited like all others again
 		j.known.look = look
 		r.Restless = false
@@ -275,9 +279,12 @@ func (a *Aspect) DecideLook(_ context.Context, v *aspects.Visit) error {
 		return nil
 	}
 	if again {
+		if err := j.known.see(ctx, v, o); err != nil {
+			return err
+		}
 		w = a.secondLook(v, w)
 	}
-	n.Wait = w
+	n.Wait, look.Rules = w, rules
 	j.remember(r, look)
 	return nil
 }
@@ -289,7 +296,7 @@ func (a *Aspect) DecideRestless(ctx context.Context, v *aspects.Visit) error {
 	if !j.applies || n.Record.Versions <= 1 || j.known == nil && v.WaitState != evaluators.Changed {
 		return nil
 	}
-	look, again := o.SecondLook().Due(j.look(), v.WaitState, n.Wait, v.Finished)
+	look, again := o.SecondLook(&n.Record).Due(j.look(), v.WaitState, n.Wait, v.Finished)
 	if again {
 		if j.known == nil {
 			j.known = new(known)
@@ -308,6 +315,8 @@ func (a *Aspect) DecideRestless(ctx context.Context, v *aspects.Visit) error {
 // remember stores how the URI differs, and what a reader saw at this visit if that is needed later.
 func (j *judgement) remember(r *frontier.Record, look evaluators.Look) {
 	switch {
+	case look.Open == 0 && look.Finding == evaluators.Restless:
+		look.Sums = [2]uint64{}
 	case look.Open == 0 && !look.Noisy():
 		look.Sums, look.Rules = [2]uint64{}, 0
 	case j.known != nil && j.known.sight != digest.Sight{}:
@@ -333,7 +342,7 @@ func (a *Aspect) lookAgain(v *aspects.Visit) {
 
 // restless returns the wait of a restless page.
 func (a *Aspect) restless(v *aspects.Visit) evaluators.Wait {
-	w := a.Options(v).SecondLook().RestlessWait(a.Rule(v, v.Next.Record.ContentType), a.Stretch(v))
+	w := a.Options(v).SecondLook(v.Record()).RestlessWait(a.Rule(v, v.Next.Record.ContentType), a.Stretch(v))
 	w.Evaluator = WaitRestless
 	return w
 }
@@ -344,7 +353,7 @@ func forget(r *frontier.Record) { r.Memory, r.Wait, r.Rate = "", 0, 0 }
 // closeLook changes the record of a URI after a second look, and returns the wait.
 func (a *Aspect) closeLook(v *aspects.Visit, j *judgement) evaluators.Wait {
 	r, o, was := &v.Next.Record, a.Options(v), j.known.look.Finding
-	second := o.SecondLook()
+	second := o.SecondLook(r)
 	if j.outcome == evaluators.LookSame && !j.known.look.IsForClock() && a.fetches.showsTime(v.Capture, o) {
 		second.Clock = evaluators.ClockLook
 	}
@@ -376,6 +385,7 @@ func (a *Aspect) closeLook(v *aspects.Visit, j *judgement) evaluators.Wait {
 	restlessNow := look.Finding == evaluators.Restless
 	if restlessNow {
 		w, look = a.restless(v), look.Trusting()
+		look.Rules = o.inForce()
 	}
 	switch {
 	case restlessNow && was != evaluators.Restless || j.outcome == evaluators.LookNoisy:

@@ -42,6 +42,8 @@ func Keys(o *Options) schema.Owned {
 			schema.Choice("change.auto", schema.InBoth, &o.Auto,
 				"What happens to a page that differs at each fetch, but not in what a reader sees after `scrub` and `scrub_css`: `schedule` lets what a reader sees decide about the next visit, `judge` also about whether the page changed, `off` ignores it. Only with the wait rules `learned` and `target`.",
 				AutoSchedule, AutoJudge, AutoOff),
+			schema.Interval("change.front_restless_wait", schema.InBoth, time.Second, schema.Longest, &o.FrontWait,
+				"`restless_wait` of seeds and front pages, if shorter."),
 			schema.Interval("change.restless_wait", schema.InBoth, 0, schema.Longest, &o.RestlessWait,
 				"Shortest wait of a page that differs at each fetch, whatever is compared. A shorter `wait.max` takes precedence. `0s` = no second fetches. Only with the wait rules `learned` and `target`."),
 		},

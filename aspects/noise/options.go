@@ -7,6 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // Options say how two versions of a URI are compared. Each field is named after its key in [change].
@@ -22,14 +23,27 @@ type Options struct {
 	KeepScrubbed KeepScrubbed
 	Auto         Auto
 	RestlessWait time.Duration // shortest wait of a page that differs at each fetch; 0 = no second looks
+	FrontWait    time.Duration // the same of seeds and front pages, if that is shorter
 
 	Rules *digest.Rules // the fields above, compiled; they change nothing with [Strict]
 	Seen  *digest.Rules // the rules that apply before what a reader sees is compared; nil = that decides nothing
 }
 
-// SecondLook returns the settings of second looks.
-func (o *Options) SecondLook() evaluators.SecondLook {
-	return evaluators.SecondLook{Every: o.RestlessWait, Off: o.RestlessWait == 0 || o.Of == OfRendered}
+// SecondLook returns the settings of second looks at a URI.
+func (o *Options) SecondLook(r *frontier.Record) evaluators.SecondLook {
+	s := evaluators.SecondLook{Every: o.RestlessWait, Off: o.RestlessWait == 0 || o.Of == OfRendered}
+	if !s.Off && (r.Hops == "" || r.URI.RequestTarget() == "/") {
+		s.Every = min(s.Every, o.FrontWait)
+	}
+	return s
+}
+
+// inForce identifies the rules under which a page may be restless. It is never zero.
+func (o *Options) inForce() uint32 {
+	if o.Seen != nil {
+		return max(fingerprint(o.Seen), 1)
+	}
+	return max(fingerprint(o.Rules), 1)
 }
 
 // Of says what of a page decides about its next visit.
@@ -76,7 +90,7 @@ func DefaultOptions() Options {
 	types, err := digest.TypePattern(defaultTypes)
 	o := Options{
 		Of: OfSource, Mode: Strict, MIME: types, MaxSize: 2 << 20, MaxTime: 10 * time.Second, Auto: AutoSchedule,
-		RestlessWait: evaluators.DefaultRestlessEvery,
+		RestlessWait: evaluators.DefaultRestlessEvery, FrontWait: 3 * time.Hour,
 	}
 	if err = errors.Join(err, o.compile()); err != nil { // a test reads the defaults
 		panic("arcrawl/aspects/noise: " + err.Error())

@@ -159,7 +159,7 @@ func (a *Aspect) silence(ctx context.Context, v *aspects.Visit, o *Options, j *j
 		return nil
 	}
 	c := v.Capture
-	if _, again := o.SecondLook().Closed(j.known.look, j.outcome, c.Started); again || o.Seen == nil {
+	if _, again := o.SecondLook(v.Record()).Closed(j.known.look, j.outcome, c.Started); again || o.Seen == nil {
 		return nil
 	}
 	found, err := a.fetches.search(ctx, v.URI(), c, o, j.known.look.IsForClock())

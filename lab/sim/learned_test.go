@@ -44,7 +44,7 @@ func TestAPageThatDiffersAtEachFetchIsVisitedOnceADay(t *testing.T) {
 		ID: "clock", Kind: "front page", Start: time.Unix(1.7e9, 0).UTC(), Watched: 40 * 24 * time.Hour, Noise: true,
 	}
 	once, twice := played(sim.LearnedOnce(longest), clock), played(sim.Learned(longest), clock)
-	if once.Requests < 5_000 || twice.Requests > 75 || twice.Looks < 4 || twice.Looks > 10 {
+	if once.Requests < 5_000 || twice.Requests > 95 || twice.Looks < 35 || twice.Looks > 45 {
 		t.Errorf("%d requests without second looks, %d with %d of them", once.Requests, twice.Requests, twice.Looks)
 	}
 }
