@@ -19,12 +19,16 @@ import (
 // bagging holds the flags of the bag command.
 type bagging struct {
 	fixity.BagOptions
-	period       captureFlags
-	series       seriesFlags
-	premis, json bool
-	events       []string
-	info         []string // NAME=VALUE
+	period captureFlags
+	series seriesFlags
+	premis string // premisHistory, premisFormats, or nothing
+	json   bool
+	events []string
+	info   []string // NAME=VALUE
 }
+
+// What --premis adds.
+const premisHistory, premisFormats = "history", "formats"
 
 func newBag() *cobra.Command {
 	var b bagging
@@ -41,7 +45,10 @@ With --link the files are hard links, which need no space; the bag must be on th
 With --premis the bag has metadata/premis.xml, in PREMIS 3: each file with its digest, and what is known to have happened to it: its
 capture, its sealing, fixity checks, moves, copies, losses and recoveries. --events adds what other programs did, such as a virus check:
 a file with a JSON object on each line, as {"file": "NAME.warc.gz", "at": "2026-11-29T09:00:00Z", "type": "virus check", "agent":
-"ClamAV 1.4", "outcome": "success"}. Any other outcome than success is a failure; detail and note may be added.`,
+"ClamAV 1.4", "outcome": "success"}. Any other outcome than success is a failure; detail and note may be added.
+
+--premis=formats also looks into the files, and counts the formats of the payloads by PRONOM, as siegfried identifies them, in
+metadata/formats.csv and as events.`,
 		Example: `  arcrawl bag -o /transfer/2026-11 --since 2026-11 --until 2026-11 /var/lib/arcrawl/warc
   arcrawl bag -o /transfer/press --premis --info External-Identifier=urn:nbn:xx:1 --info Contact-Name=Anna warc/`,
 		Args: cobra.ExactArgs(1),
@@ -50,7 +57,8 @@ a file with a JSON object on each line, as {"file": "NAME.warc.gz", "at": "2026-
 	f := cmd.Flags()
 	f.StringVarP(&b.Out, "output", "o", "", "write the bag to this new folder (required)")
 	f.BoolVar(&b.Link, "link", false, "make hard links instead of copies")
-	f.BoolVar(&b.premis, "premis", false, "add metadata/premis.xml")
+	f.StringVar(&b.premis, "premis", "", "add metadata/premis.xml; with =formats also metadata/formats.csv")
+	f.Lookup("premis").NoOptDefVal = premisHistory
 	f.StringArrayVar(&b.events, "events", nil, "with --premis: add the events in this file; repeatable")
 	f.StringArrayVar(&b.info, "info", nil, "add NAME=VALUE to bag-info.txt, such as Source-Organization=Library; repeatable")
 	f.StringVar(&b.period.since, "since", "", "choose files with records from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
@@ -64,8 +72,12 @@ a file with a JSON object on each line, as {"file": "NAME.warc.gz", "at": "2026-
 func (b *bagging) run(cmd *cobra.Command, dir string) error {
 	var s rewrite.Selection
 	err := b.period.apply(cmd, &s)
-	if err == nil && len(b.events) > 0 && !b.premis {
+	switch {
+	case err != nil:
+	case len(b.events) > 0 && b.premis == "":
 		err = cli.Usage(errors.New("--events needs --premis"))
+	case !slices.Contains([]string{"", premisHistory, premisFormats}, b.premis):
+		err = cli.Usage(fmt.Errorf("--premis=%s: want --premis or --premis=%s", b.premis, premisFormats))
 	}
 	if err == nil {
 		b.Leave, err = b.series.choose([]string{dir})
@@ -78,10 +90,9 @@ func (b *bagging) run(cmd *cobra.Command, dir string) error {
 	if b.Info, err = b.about(operatorOf(dir, b.Leave)); err != nil {
 		return cli.Usage(err)
 	}
-	if b.premis {
+	if b.premis != "" {
 		b.About = func(c fixity.BagContent) (map[string][]byte, error) {
-			text, err := premisOf(dir, c, b.events, b.Software, b.Now)
-			return map[string][]byte{premisName: text}, err
+			return premisOf(cmd.Context(), dir, c, b.events, b.premis == premisFormats, b.Software, b.Now)
 		}
 	}
 	sum, err := fixity.WriteBag(cmd.Context(), dir, b.BagOptions, cli.PrintFinding(cmd.ErrOrStderr(), b.json))

@@ -3,6 +3,7 @@ package archive
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -43,6 +44,8 @@ var (
 	examination = eventType{"examination", ""}
 	recovery    = eventType{"recovery", "rec"}
 	bagCreation = eventType{"information package creation", "ipc"}
+
+	identification = eventType{"format identification", "for"}
 )
 
 type eventType struct{ name, code string }
@@ -79,8 +82,11 @@ type premis struct {
 	granted map[rights][]string // names of files
 }
 
-// premisOf returns what is known about the files of a bag of a folder, by the schema of PREMIS 3.0.
-func premisOf(dir string, c fixity.BagContent, events []string, software string, now time.Time) ([]byte, error) {
+// premisOf returns what is known about the files of a bag of a folder, by the schema of PREMIS 3.0. With formats, it
+// looks into the files, and adds a list of the formats that it found.
+func premisOf(
+	ctx context.Context, dir string, c fixity.BagContent, events []string, formats bool, software string, now time.Time,
+) (tags map[string][]byte, err error) {
 	p := &premis{
 		dir: dir, self: premisAgent{software, true}, now: now, wanted: map[string]bool{}, listed: map[string]bool{},
 		granted: map[rights][]string{},
@@ -121,8 +127,15 @@ func premisOf(dir string, c fixity.BagContent, events []string, software string,
 			return nil, fmt.Errorf("--events %s: %w", file, err)
 		}
 	}
+	tags = map[string][]byte{}
+	if formats {
+		if tags[formatsName], err = p.formats(ctx, c.Files); err != nil {
+			return nil, err
+		}
+	}
 	p.events = append(p.events, pack)
-	return p.text()
+	tags[premisName], err = p.text()
+	return tags, err
 }
 
 // add adds an event about a file.
@@ -254,8 +267,8 @@ type otherEvent struct {
 
 // otherCodes are the codes in the vocabulary of what other programs do.
 var otherCodes = map[string]string{
-	"virus check": "vir", "format identification": "for", "validation": "val", "ingestion": "ing",
-	fixityCheck.name: fixityCheck.code, copying.name: copying.code,
+	"virus check": "vir", "validation": "val", "ingestion": "ing",
+	fixityCheck.name: fixityCheck.code, copying.name: copying.code, identification.name: identification.code,
 }
 
 // others adds the events of other programs in a file.

@@ -142,7 +142,7 @@ func TestPremisIsValidForOtherPrograms(t *testing.T) {
 	t.Parallel()
 	dir, _ := eventful(t)
 	bag := filepath.Join(t.TempDir(), "bag")
-	line{[]string{"bag", "-o", bag, "--premis", dir}, cli.ExitDamaged, nil}.run(t)
+	line{[]string{"bag", "-o", bag, "--premis=formats", dir}, cli.ExitDamaged, nil}.run(t)
 	if printed, errs, err := foreign.Program(t, "premis-schema", filepath.Join(bag, premisName)); err != nil {
 		t.Errorf("%v\n%s%s", err, printed, errs)
 	}
