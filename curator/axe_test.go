@@ -76,7 +76,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 			"hosts/news.example?", "hosts/news.example/queue?limit=20", "hosts/news.example/site?", "traps?host=news.example",
 			"config?", "packages?", "me?", "users?", "audit?limit=50",
 			"search?cursor=&host=&limit=100&q=news", "edit/files?", "edit/file?host=news.example", "edit/file?name=", "uri?uri="+home, "why?uri="+home,
-			"versions?uri="+home, "view?at="+stamps[1]+"&uri="+home, "record?at="+stamps[2]+"&uri="+home,
+			"versions?uri="+home, "new?change=any&limit=100&uri="+home, "view?at="+stamps[1]+"&uri="+home, "record?at="+stamps[2]+"&uri="+home,
 			both+"&what=text", both+"&what=source", both+"&what=headers")
 		r.answers[api.Base+"/me?"] = []byte(`{"name": "maria.the.curator@library.example", "role": "curate", "way": "session"}`)
 		list, err := json.Marshal(SeedList{Text: "uri,label,note\nhttp://new.example/,newspapers," + hostileTitle + "\nnot a uri,x,y\n"})

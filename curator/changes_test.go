@@ -136,6 +136,16 @@ func TestANewspapersDayIsToldAsChanges(t *testing.T) {
 		if joined != 8 {
 			t.Errorf("the list of what is new has %d changes of 8: %+v", joined, list)
 		}
+		feed := string(w.serve("GET", "/feed.atom?change=any", ""))
+		for _, want := range []string{
+			"&lt;del&gt;Minister lied about harbour costs&lt;/del&gt;", "text (−24 +0 words), version 3 of " + story,
+			"links (−2 +3)", "&lt;ins&gt;What happened to the people of street 7&lt;/ins&gt;", "withdrawn after 3 versions",
+			"New captures, change any",
+		} {
+			if !strings.Contains(feed, want) {
+				t.Errorf("the feed does not say %q:\n%s", want, feed)
+			}
+		}
 		closeOnce()
 
 		again := newWorld(t, dir, dayOfNews)

@@ -149,7 +149,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		address, ready string
 		want           []string
 	}{
-		{"", "new", []string{"What is new", "news.example", "first capture", "changed, version", "Unreachable sites", "down.example", "Nothing new for long"}},
+		{"", "new", []string{"What is new", "news.example", "first capture", "words", "version", "Unreachable sites", "down.example", "Nothing new for long"}},
 		{"operations", "operations", []string{"Crawling", "crawling", "Visits in the last hour", "Longest overdue URI", "down.example", "Unreachable sites"}},
 		{"hosts", "hosts", []string{"news.example", "down.example", "1 to 2 of 2"}},
 		{"host/news.example", "host/news.example", []string{"news.example", "Pause the site", "On time.", "http://news.example/", "front page", "latest captures", "Settings from files", "Queue", "Politeness and numbers", "resting", "Release the trap", "reject ^https?://news\\.example", "1 URI kept out"}},

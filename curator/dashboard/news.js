@@ -1,5 +1,6 @@
 // The home page of curators: what was captured, live, and what is missing.
 import { h, ask, optional, count, last, moment, when, plural, hostLabel, uriLink, siteFields, goTo, knowGroups, may } from './page.js';
+import { kinds, asked as askedChange, chips, details } from './change.js';
 
 const types = [
   ['', 'all types'],
@@ -13,9 +14,9 @@ const types = [
 // whatIsNew shows the latest captures that the filter selects.
 export async function whatIsNew(again, query) {
   const chosen = Object.fromEntries(
-    ['label', 'collection', 'owner', 'host', 'kind', 'type', 'q', 'limit'].map((k) => [k, query.get(k) || '']),
+    ['label', 'collection', 'owner', 'host', 'kind', 'change', 'type', 'q', 'limit'].map((k) => [k, query.get(k) || '']),
   );
-  const asked = Object.entries(chosen).filter(([, value]) => value);
+  const asked = Object.entries({ ...chosen, change: '', ...askedChange(chosen.change) }).filter(([, value]) => value);
   const news = await ask('new?' + new URLSearchParams(asked));
   knowGroups(news.names);
   const filtered = asked.some(([key]) => key !== 'limit');
@@ -30,9 +31,10 @@ export async function whatIsNew(again, query) {
         'section',
         { 'aria-label': 'Recent captures' },
         news.captures.length
-          ? daysOf(news.captures).map((d) => [h('h2', { class: 'day' }, d.day), d.sites.map((s) => site(s, title))])
+          ? daysOf(news.captures, chosen.change).map((d) => [h('h2', { class: 'day' }, d.day), d.sites.map((s) => site(s, title))])
           : h('p', { class: 'panel' }, filtered ? 'No recent capture matches.' : ['Nothing was captured yet. New captures appear here by themselves. ', h('a', { href: '#/import' }, 'Add sites')]),
         news.more ? more(chosen, news) : null,
+        news.uncompared ? h('p', { class: 'more' }, `${plural(news.uncompared, 'version')} since the start came too fast to be compared: arcrawl changes rebuild compares them.`) : null,
         feed(asked),
       ),
       h('aside', {}, barren(news), silent(news, title), down(news, title), short(news, title)),
@@ -46,8 +48,9 @@ const feed = (asked) => {
   return h('p', { class: 'more' }, h('a', { href: '/feed.atom' + (String(q) ? '?' + q : '') }, 'Feed (Atom) of these captures'));
 };
 
-// daysOf groups captures by day, site and URI. Days, sites and URIs begin with the one captured last.
-function daysOf(captures) {
+// daysOf groups captures by day, site and URI. Days, sites and URIs begin with the one captured last. Changes of a kind
+// are shown one by one.
+function daysOf(captures, single) {
   const days = [];
   for (const c of captures) {
     const day = c.at.slice(0, 10);
@@ -56,7 +59,8 @@ function daysOf(captures) {
     let site = sites.find((s) => s.host === c.host);
     if (!site) sites.push((site = { host: c.host, uris: new Map() }));
     const uri = site.uris.get(c.uri);
-    if (uri) uri.more++;
+    if (single) site.uris.set(c.uri + ' ' + c.at, { ...c, more: 0 });
+    else if (uri) uri.more++;
     else site.uris.set(c.uri, { ...c, more: 0 });
   }
   return days;
@@ -92,10 +96,12 @@ function kindsOf(files) {
 
 // item shows the last capture of a URI on a day.
 function item(c) {
-  const words = { first: 'first capture', checked: 'unchanged, checked on demand' }[c.kind] || `changed, version ${count(c.versions)}`;
+  const said = { first: 'first capture', checked: 'unchanged, checked on demand' }[c.kind];
+  const words = said || (c.change ? [chips(c.change), `version\u00a0${count(c.versions)}`] : `changed, version ${count(c.versions)}`);
   const earlier = c.more ? `; ${count(c.more)} earlier in this list` : '';
   const type = c.type === 'text/html' ? '' : ` · ${c.type || 'no type'}`;
-  const where = `u=${encodeURIComponent(c.uri)}&at=${c.at.slice(0, 19).replace(/[^0-9]/g, '')}`;
+  const stamp = (t) => t.slice(0, 19).replace(/[^0-9]/g, '');
+  const where = `u=${encodeURIComponent(c.uri)}&at=${stamp(c.at)}`;
   const link = (page, verb) => h('a', { href: `#/${page}?${where}`, 'aria-label': `${verb} ${c.title || c.uri}` }, verb.toLowerCase());
   return h(
     'li',
@@ -105,9 +111,10 @@ function item(c) {
       'div',
       { class: 'what' },
       h('a', { href: '#/uri?u=' + encodeURIComponent(c.uri), dir: 'auto' }, c.title || new URL(c.uri).pathname),
-      h('div', { class: 'more' }, words + earlier + type),
+      h('div', { class: 'more' }, words, earlier + type),
+      c.change ? details(c.change, 3) : null,
     ),
-    h('span', { class: 'see' }, c.kind === 'changed' ? link('compare', 'Compare') : null, link('view', 'View')),
+    h('span', { class: 'see' }, c.kind === 'changed' && (!c.change || c.change.before) ? link('compare', 'Compare') : null, link('view', 'View')),
   );
 }
 
@@ -148,6 +155,7 @@ function form(chosen) {
     },
     siteFields(chosen, (change) => go(chosen, { ...change, limit: '' })),
     select('kind', 'Kind', [['', 'all kinds'], ['first', 'first captures'], ['changed', 'changed'], ['checked', 'checked on demand, unchanged']]),
+    select('change', 'Change', kinds),
     select('type', 'Type', types),
     h('label', { class: 'grow' }, 'Text in title or URI', h('input', { name: 'q', value: chosen.q, type: 'search' })),
     h('button', {}, 'Show'),

@@ -1,5 +1,6 @@
 // Archived versions of a URI: the list, and the page that shows one of them.
 import { h, ask, optional, count, moment, near, plural, table, notice, uriLink } from './page.js';
+import { chips, details } from './change.js';
 
 const query = (uri, at) => 'u=' + encodeURIComponent(uri) + (at ? '&at=' + encodeURIComponent(at) : '');
 
@@ -25,12 +26,37 @@ export async function renderedOf(uri) {
 const few = 10; // versions that are shown at once
 const most = 100; // versions that are shown at all
 
-// versionList returns a list of the versions of a URI, with links to see and to compare them.
+// history returns what changed on a page from version to version, to be read downward.
+async function history(uri) {
+  const known = await optional(`new?change=any&limit=${most}&uri=` + encodeURIComponent(uri));
+  if (!known?.captures.length) return null;
+  return [
+    h('h2', {}, 'What changed'),
+    h('ol', { class: 'stream history', 'aria-label': 'Changes, newest first' }, known.captures.map(step)),
+    known.more ? h('p', { class: 'more' }, `These are the last ${plural(known.captures.length, 'change')}.`) : null,
+  ];
+}
+
+// step shows one change.
+function step(c) {
+  const at = c.at.slice(0, 19).replace(/[^0-9]/g, '');
+  const link = (page, name, more) => h('a', { href: `#/${page}?` + query(c.uri, at) + more, 'aria-label': `${name} the version of ${moment(c.at)}` }, name.toLowerCase());
+  return h(
+    'li',
+    {},
+    h('time', { datetime: c.at, title: moment(c.at) + ' UTC' }, moment(c.at).slice(0, 16)),
+    h('div', { class: 'what' }, h('div', { class: 'more' }, chips(c.change), `version\u00a0${count(c.versions)}`), details(c.change, 5)),
+    h('span', { class: 'see' }, c.change.before ? link('compare', 'Compare', '&before=' + c.change.before) : null, link('view', 'View', '')),
+  );
+}
+
+// versionList returns what changed on a page, and a list of its versions with links to see and to compare them.
 export async function versionList(uri) {
-  const known = await optional('versions?uri=' + encodeURIComponent(uri));
-  if (!known) return [];
+  const [known, changes] = await Promise.all([optional('versions?uri=' + encodeURIComponent(uri)), history(uri)]);
+  if (!known) return changes || [];
   const rest = known.versions.slice(few, most);
   return [
+    changes,
     h('h2', {}, 'Versions'),
     known.problem ? notice('warn', known.problem) : null,
     versions('Versions, newest first', known.versions.slice(0, few)),
