@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -21,8 +25,8 @@ func newInit() *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "Write a new configuration, or print the JSON Schema of its files",
 		Long: `init writes arcrawl.toml and the empty folder hosts.d into DIR (default: the current folder). The file has the
-few keys that nearly every crawl sets; with --all it lists every key with its meaning and default, as comments. Set operator.name and
-operator.contact in the file or with --set.
+few keys that nearly every crawl sets; with --all it lists every key with its meaning and default, as comments. On a terminal it asks
+who operates the crawl, and for a first user of the dashboard. Otherwise set operator.name and operator.contact in the file or with --set.
 
 One [[wait]] entry is active: the rule "learned", which captures the most versions of recorded histories
 (docs/scheduling-figures.md). It also decides without the entry. An existing file is never changed.
@@ -58,11 +62,19 @@ func writeConfig(cmd *cobra.Command, args, set []string, all bool) error {
 	if len(args) == 1 {
 		dir = args[0]
 	}
+	path := filepath.Join(dir, "arcrawl.toml")
+	var first firstUser
+	if cli.IsTerminal(cmd.InOrStdin()) && cli.IsTerminal(cmd.ErrOrStderr()) {
+		if _, err := os.Lstat(path); os.IsNotExist(err) { // otherwise the answers would be lost
+			if set, first, err = ask(cmd, set); err != nil {
+				return err
+			}
+		}
+	}
 	values, err := config.ParseSet(set)
 	if err != nil {
 		return cli.Usage(fmt.Errorf("--set %w", err))
 	}
-	path := filepath.Join(dir, "arcrawl.toml")
 	text := config.ShortMainFile
 	if all {
 		text = config.MainFile
@@ -73,19 +85,90 @@ func writeConfig(cmd *cobra.Command, args, set []string, all bool) error {
 	if err := os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
 		return daemon.FolderError{Err: err}
 	}
+	dashboard := fmt.Sprintf("  arcrawl user add --config %s NAME --role operate   and set admin.listen, for the dashboard\n", path)
+	if first.name != "" {
+		if dashboard, err = first.add(path); err != nil {
+			return err
+		}
+	}
+	operator := ""
+	if values["operator.name"] == "" || values["operator.contact"] == "" {
+		operator = "  set operator.name and operator.contact, if they are empty\n"
+	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), `wrote %[1]s
 next:
-  set operator.name and operator.contact, if they are empty
-  arcrawl seeds add --config %[1]s https://www.news.example/
+%[2]s  arcrawl seeds add --config %[1]s https://www.news.example/
   arcrawl check --config %[1]s
   arcrawl run --config %[1]s
-  arcrawl user add --config %[1]s NAME --role operate   and set admin.listen, for the dashboard
-`, path)
+%[3]s`, path, operator, dashboard)
 	if err == nil && cli.HasPrime(cmd) {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(),
 			"  arcrawl prime --config %s --add FILE…   if an earlier crawl left logs, indexes or WARC files\n", path)
 	}
 	return err
+}
+
+// firstUser is the first user of the dashboard; without a name there is none.
+type firstUser struct{ name, password string }
+
+// ask asks on a terminal for what the arguments of --set leave open. An empty answer leaves it open too.
+func ask(cmd *cobra.Command, set []string) (all []string, first firstUser, err error) {
+	lines := bufio.NewReader(cmd.InOrStdin())
+	answer := func(question string) (text string) {
+		if err == nil {
+			fmt.Fprint(cmd.ErrOrStderr(), question)
+			if text, err = lines.ReadString('\n'); err != nil {
+				err = fmt.Errorf("read the answer: %w; nothing was written", err)
+			}
+		}
+		return strings.TrimSpace(text)
+	}
+	isSet := func(key string) bool {
+		return slices.ContainsFunc(set, func(arg string) bool { return strings.HasPrefix(arg, key+"=") })
+	}
+	for _, q := range []struct{ key, question string }{
+		{"operator.name", "Institution that crawls, for WARC files and webmasters: "},
+		{"operator.contact", "Its web page or e-mail address for webmasters: "},
+	} {
+		if isSet(q.key) {
+			continue
+		}
+		if text := answer(q.question); text != "" {
+			set = append(set, q.key+"="+text)
+		}
+	}
+	if isSet("admin.listen") {
+		return set, first, err
+	}
+	first.name = answer("Dashboard on " + dashboardAddress + ": name of the first user (empty: no dashboard): ")
+	if first.name == "" || err != nil {
+		return set, first, err
+	}
+	set = append(set, "admin.listen="+dashboardAddress)
+	if !isSet("admin.replay_listen") {
+		set = append(set, "admin.replay_listen="+replayAddress)
+	}
+	first.password, err = askPassword(cmd.InOrStdin(), cmd.ErrOrStderr(), first.name)
+	return set, first, err
+}
+
+// The addresses of a dashboard that init was asked for, and of the pages that it shows from the archive.
+const dashboardAddress, replayAddress = "127.0.0.1:8471", "127.0.0.1:8472"
+
+// add adds the user to the file of users of a new configuration, and says where the dashboard is.
+func (u firstUser) add(path string) (said string, err error) {
+	at, err := config.Where(path)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(at.UserFile), 0o750) // as the daemon makes it
+	}
+	if err == nil {
+		err = access.AddUser(at.UserFile, u.name, access.Operate, u.password)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s is written, but not the user %s: %w; arcrawl user add %s --role operate adds one",
+			path, u.name, err, u.name)
+	}
+	return fmt.Sprintf("  http://%s/ is the dashboard then; sign in as %s\n", dashboardAddress, u.name), nil
 }
 
 // printSchema prints the JSON Schema of main or host files.

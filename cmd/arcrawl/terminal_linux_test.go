@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,4 +54,49 @@ func openTerminal(t *testing.T) (master, tty *os.File) {
 	}
 	t.Cleanup(func() { tty.Close() })
 	return master, tty
+}
+
+// A newcomer answers the questions of init on a terminal, and has a crawl that is checked and a user of its dashboard.
+func TestInitAsksOnATerminal(t *testing.T) {
+	master, tty := openTerminal(t)
+	dir := filepath.Join(t.TempDir(), "crawl")
+	path := filepath.Join(dir, "arcrawl.toml")
+	asked := make(chan string)
+	go func() {
+		var all strings.Builder
+		part := make([]byte, 1024)
+		for n, err := 0, error(nil); err == nil; n, err = master.Read(part) {
+			all.Write(part[:n])
+			for question, answer := range map[string]string{
+				"WARC files and webmasters: ": "National Library", "e-mail address for webmasters: ": "crawl@library.example",
+				"(empty: no dashboard): ": "anna", "Password of anna: ": "correct horse", "The same again: ": "correct horse",
+			} {
+				if strings.HasSuffix(all.String(), question) {
+					_, _ = master.WriteString(answer + "\n")
+				}
+			}
+		}
+		asked <- all.String()
+	}()
+	root := newRoot()
+	root.SetArgs([]string{"init", dir})
+	root.SetIn(tty)
+	root.SetErr(tty)
+	var out strings.Builder
+	root.SetOut(&out)
+	if err := root.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	tty.Close()
+	shown := <-asked
+	if strings.Contains(shown, "horse") || !strings.Contains(out.String(), "http://127.0.0.1:8471/ is the dashboard then; sign in as anna") ||
+		strings.Contains(out.String(), "set operator.name") {
+		t.Errorf("the terminal showed %q, and init printed %s", shown, out.String())
+	}
+	if code, checked, errs := command("check", "-c", path); code != cli.ExitOK {
+		t.Errorf("check: exit code %d, %s%s", code, checked, errs)
+	}
+	if _, users, _ := command("user", "list", "-c", path); !strings.Contains(users, "anna  operate  with a password") {
+		t.Errorf("the users are %s", users)
+	}
 }
