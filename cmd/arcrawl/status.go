@@ -158,7 +158,7 @@ func showFixity(out io.Writer, f api.Fixity) {
 
 // showHostCounts prints the states of hosts and the numbers of their URIs.
 func showHostCounts(out io.Writer, s api.Status, late string) {
-	fmt.Fprintf(out, "\nhosts     %d: %d ready, %d snoozed, %d busy, %d idle, %d paused; %d unreachable\n", s.Hosts.Known, s.Hosts.Ready,
+	fmt.Fprintf(out, "\nhosts     %d: %d ready, %d resting, %d busy, %d idle, %d paused; %d unreachable\n", s.Hosts.Known, s.Hosts.Ready,
 		s.Hosts.Snoozed, s.Hosts.Busy, s.Hosts.Idle, s.Hosts.Paused, s.Hosts.Down)
 	showUnreachable(out, s)
 	fmt.Fprintf(out, "URIs      %d: %d queued, %d forbidden by robots.txt; %s\n", s.URIs.Known, s.URIs.Queued,

@@ -44,7 +44,7 @@ export function choose(files, caption) {
     [
       ['', box, 'left'],
       ['file', (f) => h('a', { href: '#/edit/' + encodeURIComponent(f.name) }, f.name), 'wide'],
-      ['host', (f) => (f.host ? hostLink(f.host) : 'the file has faults, or is not in force yet'), 'left'],
+      ['site', (f) => (f.host ? hostLink(f.host) : 'the file has faults, or is not in force yet'), 'left'],
       ['title', (f) => h('span', { dir: 'auto' }, f.about.title || '–'), 'wide'],
       ['labels, collections, owner', (f) => groups(f.about), 'left'],
     ],

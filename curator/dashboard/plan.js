@@ -10,7 +10,7 @@ export function onTheCrawl(plan) {
     facts(e),
     e.load.length
       ? table(
-          'Load of the hosts, in requests a day',
+          'Load of the sites, in requests a day',
           [
             ['host', (l) => hostLink(l.host), 'left'],
             ['URIs', (l) => count(l.uris)],
