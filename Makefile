@@ -23,7 +23,7 @@
 # make demo     run the demo for a minute   (FOR=60s)
 # make trial    crawl real pages            (see scripts/trial)
 # make package  write .deb and .rpm to dist/  (VERSION=1.2.3; default: the last tag)
-# make release  look for known vulnerabilities, and write all files of a release to dist/1.2.3 if there are none  (VERSION=1.2.3 CLONE=DIR)
+# make release  look for known vulnerabilities, and write all files of a release to dist/1.2.3 if there are none  (VERSION=1.2.3 CLONE=DIR; UNCHECKED=yes: do not look, and say so)
 # make test-release  build the release twice, in clean clones, compare them, and run the image without root; as root, half an hour
 # make package-replay  write the package arcrawl-replay, the engine that shows archived pages, to dist/; needs npm
 # make replay-assets   write that engine to a folder  (DIR=replay)
@@ -221,8 +221,8 @@ cluster-figures:
 	ARCRAWL_URIS=200000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./cluster
 
 vuln: $(GOVULNCHECK)
-	$(if $(CLONE),$(GO) run ./internal/vulndb $(CLONE) $(VULNDB) "$$(git -C $(CLONE) log -1 --format=%cI)")
-	$(GOVULNCHECK) -show version $(if $(CLONE),-db file://$(abspath $(VULNDB))) ./...
+	$(if $(CLONE),@$(GO) run ./internal/vulndb $(CLONE) $(VULNDB) "$$(git -C $(CLONE) log -1 --format=%cI)")
+	@$(GOVULNCHECK) -show version,verbose $(if $(CLONE),-db file://$(abspath $(VULNDB))) ./...
 
 fuzz:
 	scripts/fuzz $(FUZZTIME)
@@ -239,8 +239,7 @@ trial: build
 package: $(NFPM)
 	scripts/package
 
-# Nothing is released that has not been looked up.
-release: vuln $(NFPM) $(UMOCI) $(SBOM)
+release: $(GOVULNCHECK) $(NFPM) $(UMOCI) $(SBOM)
 	scripts/release
 
 test-release: $(NFPM) $(UMOCI) $(SBOM)
