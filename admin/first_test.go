@@ -24,7 +24,7 @@ func TestReasonOfFirstFailureIsShown(t *testing.T) {
 		w.Crawler = crawler.New(w.Parts)
 		w.window.o.Crawler = w.Crawler
 		w.Run(10 * time.Minute)
-		const reason = "address is not public: host 10.0.0.1 is at 10.0.0.1; to crawl it, add its network to fetch.allow_networks"
+		const reason = "address is not public: host 10.0.0.1 is at 10.0.0.1; to crawl it, add its network to fetch.allow_networks and restart"
 
 		s := get[api.Status](w, "/api/v1/status")
 		if len(s.Down) != 1 || s.Down[0].Host != "10.0.0.1:8099" || s.Down[0].Failures < 2 || s.Down[0].Error != reason {

@@ -150,12 +150,16 @@ func (c *Config) fixed() map[string]string {
 	d := *c.main.base
 	d.config = c
 	shown := d.shown()
+	structs := map[string]string{
+		"fetch.allow_networks": fmt.Sprint(c.AllowNetworks, c.AllowHosts),
+		"warc.about":           fmt.Sprint(partTexts(c.Parts)),
+	}
 	for _, k := range c.cat.keys {
 		needed := k.Scope == InMain && slices.ContainsFunc(needRestart, func(name string) bool {
 			return name == k.Name || strings.HasSuffix(name, ".") && strings.HasPrefix(k.Name, name)
 		})
 		if needed {
-			values[k.Name] = cmp.Or(shown(k), fmt.Sprint(c.AllowNetworks, c.AllowHosts))
+			values[k.Name] = cmp.Or(shown(k), structs[k.Name])
 		}
 	}
 	return values
@@ -180,7 +184,7 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	inForce.Storage, inForce.Upload = c.Storage, c.Upload
 	inForce.Storage.MinFree, inForce.Storage.Secrets = next.Storage.MinFree, next.Storage.Secrets
 	inForce.Crawl = c.Crawl
-	inForce.Crawl.Grace = next.Crawl.Grace
+	inForce.Crawl.Grace, inForce.Crawl.Canaries = next.Crawl.Grace, next.Crawl.Canaries
 	inForce.AtRestart = nil // not empty, which would be another configuration in the archive
 	for _, k := range later {
 		inForce.AtRestart = append(inForce.AtRestart, k.Key)

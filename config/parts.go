@@ -56,6 +56,14 @@ func readParts(f schema.Field) (all []Part) {
 	return all
 }
 
+// partTexts returns what the parts say, without their positions.
+func partTexts(all []Part) (texts [][]string) {
+	for _, p := range all {
+		texts = append(texts, []string{p.Series, p.Title, p.Rights, p.Access, p.Embargo})
+	}
+	return texts
+}
+
 // checkParts reports descriptions of unknown series, and two of the same series.
 func (l *loader) checkParts() {
 	seen := map[string]bool{}

@@ -31,3 +31,26 @@ allow_networks = ["10.0.0.0/8"]
 		t.Errorf("after the reload these differ from what was in force before: %v", differ)
 	}
 }
+
+// TestAReloadNamesJustTheKeysThatNeedARestart changes the keys whose values are not single TOML values.
+func TestAReloadNamesJustTheKeysThatNeedARestart(t *testing.T) {
+	t.Parallel()
+	const folders = "[storage]\nstate = \"/state\"\nwarc = \"/warc\"\nlog = \"/log\"\n"
+	began := load(t, folders)
+	for key, text := range map[string]string{
+		"fetch.allow_networks": "[fetch]\nallow_networks = [\"10.0.0.0/8\"]\n",
+		"warc.about":           "[warc]\nabout = [{ title = \"The Press\" }]\n",
+	} {
+		if _, later := began.Succeed(load(t, folders+text)); len(later) != 1 || later[0].Key != key {
+			t.Errorf("%s changed; waiting for a restart: %v", key, later)
+		}
+	}
+}
+
+func TestAReloadAppliesCanaries(t *testing.T) {
+	t.Parallel()
+	inForce, _ := load(t, "").Succeed(load(t, "[crawl]\ncanaries = [\"https://www.provider.example/\"]\n"))
+	if got := inForce.Crawl.CanaryAddresses(); len(got) != 1 {
+		t.Errorf("the canaries in force are %q; want that of the new file", got)
+	}
+}

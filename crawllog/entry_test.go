@@ -236,13 +236,13 @@ func TestRemedyOfAnErrorIsWhole(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a-label-of-dns.", 16) + "long-example" // 252 characters
 	for _, host := range []string{"www.library.example", long} {
-		failure := "address is not public: host " + host + " is at 192.0.2.1; to crawl it, add its network to fetch.allow_networks"
+		failure := "address is not public: host " + host + " is at 192.0.2.1; to crawl it, add its network to fetch.allow_networks and restart"
 		e := crawllog.Entry{
 			Logged: at("00:00:00"), Status: -2, Size: -1, URI: "http://" + host + "/", Worker: 1,
 			Annotations: []string{"err=" + failure}, Extra: &crawllog.Extra{Misfortune: failure},
 		}
 		line := string(e.AppendTo(nil, true))
-		if !strings.Contains(line, "_add_its_network_to_fetch.allow_networks ") {
+		if !strings.Contains(line, "_add_its_network_to_fetch.allow_networks_and_restart ") {
 			t.Errorf("the annotation is cut: %s", line)
 		}
 		if got, err := crawllog.Parse(line); err != nil || got.Extra.Misfortune != failure {

@@ -110,7 +110,7 @@ func checkAddress(allow []netip.Prefix, hosts map[string][]netip.Prefix, asked, 
 	if slices.ContainsFunc(hosts[strings.TrimSuffix(host, ".")], inside) {
 		return nil
 	}
-	return fmt.Errorf("%w: host %s is at %s; to crawl it, add its network to fetch.allow_networks", ErrForbiddenAddress, host, ip)
+	return fmt.Errorf("%w: host %s is at %s; to crawl it, add its network to fetch.allow_networks and restart", ErrForbiddenAddress, host, ip)
 }
 
 // IsPublic reports whether ip, unmapped and without zone, is globally routable.

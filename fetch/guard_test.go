@@ -180,7 +180,7 @@ func TestForbiddenAddressSaysWhatToDo(t *testing.T) {
 	client := fetch.New(fetch.Options{})
 	defer client.Close()
 	got := get(t, client, fetch.Request{URI: parse(t, "http://127.0.0.1:8099/")})
-	const want = "address is not public: host 127.0.0.1 is at 127.0.0.1; to crawl it, add its network to fetch.allow_networks"
+	const want = "address is not public: host 127.0.0.1 is at 127.0.0.1; to crawl it, add its network to fetch.allow_networks and restart"
 	if got.Status != fetch.ConnectFailed || got.Misfortune == nil || got.Misfortune.Error() != want {
 		t.Errorf("status %d, %v; want %q", got.Status, got.Misfortune, want)
 	}

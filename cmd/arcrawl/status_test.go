@@ -92,7 +92,7 @@ func TestTheStatusOfALabelIsShown(t *testing.T) {
 // TestErrorsOfHostsAndURIsArePrinted prints answers of a daemon with a host that cannot be reached. No error is cut.
 func TestErrorsOfHostsAndURIsArePrinted(t *testing.T) {
 	t.Parallel()
-	reason := "address is not public: host " + strings.Repeat("a-long-name.", 20) + "example is at 10.0.0.1; to crawl it, add its network to fetch.allow_networks"
+	reason := "address is not public: host " + strings.Repeat("a-long-name.", 20) + "example is at 10.0.0.1; to crawl it, add its network to fetch.allow_networks and restart"
 	host := api.Host{Host: "news.example", State: "snoozed", Failures: 7, LastError: reason}
 	status := api.Status{Down: []api.Unreachable{{Host: "news.example", Failures: 7, Error: reason}}, Hosts: api.HostCounts{Known: 9, Down: 9}}
 	var out [2]bytes.Buffer
