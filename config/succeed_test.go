@@ -51,6 +51,6 @@ func TestAReloadAppliesCanaries(t *testing.T) {
 	t.Parallel()
 	inForce, _ := load(t, "").Succeed(load(t, "[crawl]\ncanaries = [\"https://www.provider.example/\"]\n"))
 	if got := inForce.Crawl.CanaryAddresses(); len(got) != 1 {
-		t.Errorf("the canaries in force are %q; want that of the new file", got)
+		t.Errorf("the canaries in force are %q; want the one of the new file", got)
 	}
 }
