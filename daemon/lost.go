@@ -207,7 +207,7 @@ func (d *Daemon) findMissing(now time.Time) (err error) {
 	if m.Visits == 0 {
 		return nil
 	}
-	event, text := d.log.Info(), "the last visits before the stop were logged but not stored; repeating them when their hosts have rested"
+	event, text := d.log.Info(), "the last visits before the stop were logged but not stored; repeating them when they are due"
 	switch {
 	case m.Visits <= int64(c.Crawl.Workers):
 	default:
