@@ -104,6 +104,7 @@ func (w *Window) config() api.Config {
 	return api.Config{
 		Path: l.Config.Path, Digest: l.Config.Digest, Loaded: l.At.UTC(), Tried: api.Moment(l.Tried),
 		Faults: append([]config.Fault{}, l.Faults...), Warnings: append([]config.Fault{}, l.Warnings...),
+		AtRestart: l.Config.AtRestart,
 	}
 }
 

@@ -337,6 +337,11 @@ func TestReloadReportsItsChanges(t *testing.T) {
 		if bad := post[api.Reloaded](w, "/api/v1/reload", nil); bad.Taken || len(bad.Faults) != 1 || bad.Faults[0].Key != "politeness.min_delay" {
 			w.Errorf("a faulty configuration returns %+v; want its fault, and the previous one in force", bad)
 		}
+		write(everyHour + "[fetch]\nallow_networks = [\"10.0.0.0/8\"]\n")
+		_ = post[api.Reloaded](w, "/api/v1/reload", nil)
+		if wait := get[api.Status](w, "/api/v1/status").Config.AtRestart; !slices.Equal(wait, []string{"fetch.allow_networks"}) {
+			w.Errorf("the status says that %q wait for a restart; want fetch.allow_networks", wait)
+		}
 	})
 }
 

@@ -230,6 +230,8 @@ type Config struct {
 	Tried    *time.Time     `json:"last_reload,omitempty" join:"max"` // the last reload
 	Faults   []config.Fault `json:"faults" join:"faults"`             // why that reload failed; empty if it succeeded
 	Warnings []config.Fault `json:"warnings" join:"warnings"`         // about the configuration in force
+	// AtRestart has the keys whose values in the files take effect when the daemon starts again.
+	AtRestart []string `json:"at_restart,omitempty" join:"some"`
 }
 
 // Hosts is a page of the list of hosts.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -237,6 +238,9 @@ func showConfigLine(out io.Writer, c api.Config) error {
 	short := c.Digest[:min(len(c.Digest), len("sha256:")+12)]
 	fmt.Fprintf(out, "config    %s, %s, in force since %s, %s\n", c.Path, short, c.Loaded.Local().Format(time.DateTime),
 		human.Count(len(c.Warnings), "warning"))
+	if len(c.AtRestart) > 0 {
+		fmt.Fprintf(out, "          waits for a restart: %s\n", strings.Join(c.AtRestart, ", "))
+	}
 	if c.Tried == nil || len(c.Faults) == 0 {
 		return nil
 	}

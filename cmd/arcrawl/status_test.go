@@ -94,7 +94,7 @@ func TestErrorsOfHostsAndURIsArePrinted(t *testing.T) {
 	t.Parallel()
 	reason := "address is not public: host " + strings.Repeat("a-long-name.", 20) + "example is at 10.0.0.1; to crawl it, add its network to fetch.allow_networks and restart"
 	host := api.Host{Host: "news.example", State: "snoozed", Failures: 7, LastError: reason}
-	status := api.Status{Down: []api.Unreachable{{Host: "news.example", Failures: 7, Error: reason}}, Hosts: api.HostCounts{Known: 9, Down: 9}}
+	status := api.Status{Config: api.Config{AtRestart: []string{"fetch.allow_networks"}}, Down: []api.Unreachable{{Host: "news.example", Failures: 7, Error: reason}}, Hosts: api.HostCounts{Known: 9, Down: 9}}
 	var out [2]bytes.Buffer
 	for i, err := range []error{
 		showStatus(&out[0], status),
@@ -103,6 +103,9 @@ func TestErrorsOfHostsAndURIsArePrinted(t *testing.T) {
 		if err != nil || strings.Count(out[i].String(), reason) != 1 {
 			t.Errorf("output %d does not have the whole reason once, %v:\n%s", i, err, &out[i])
 		}
+	}
+	if !strings.Contains(out[0].String(), "\n          waits for a restart: fetch.allow_networks\n") {
+		t.Errorf("the status does not say what waits for a restart:\n%s", &out[0])
 	}
 	if !strings.Contains(out[0].String(), "and 4 hosts more: arcrawl host list --state down") {
 		t.Errorf("the status does not say that there are more hosts:\n%s", &out[0])
