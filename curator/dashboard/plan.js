@@ -12,7 +12,7 @@ export function onTheCrawl(plan) {
       ? table(
           'Load of the sites, in requests a day',
           [
-            ['host', (l) => hostLink(l.host), 'left'],
+            ['site', (l) => hostLink(l.host), 'left'],
             ['URIs', (l) => count(l.uris)],
             ['before', (l) => count(Math.round(l.before))],
             ['after', (l) => count(Math.round(l.after))],
