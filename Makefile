@@ -37,7 +37,7 @@ export GOFLAGS := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
 VERSION   := $(shell git describe --tags --dirty 2>/dev/null)
 BENCH     ?= .
 BENCHTIME ?= 1s
-READERS   ?= Replay|Pywb|Warcio|OtherPrograms|AnotherIndexer|ForeignReaders|Datapackage
+READERS   ?= Replay|Pywb|Toolkit|MementoClient|Warcio|OtherPrograms|AnotherIndexer|ForeignReaders|Datapackage
 COUNT     ?= 1
 URIS      ?= 1000000
 HOSTS     ?= 20000
@@ -166,7 +166,7 @@ bench-crawl:
 
 # The closing lines of each reader: what it read, or that it is not installed.
 readers:
-	$(GO) test -count=1 -v -run '$(READERS)' ./archive/... ./warcout ./crawler 2>&1 | \
+	$(GO) test -count=1 -v -run '$(READERS)' ./archive/... ./warcout ./crawler ./curator 2>&1 | \
 		grep -E '^ *(---|ok|FAIL)|NOT RUN|played|compared|captures'
 
 # In memory, if there is space: the writer syncs each of 39,000 visits, which took half an hour on a busy disk.

@@ -35,6 +35,7 @@ type playerOptions struct {
 	Names   func() []string       // of the tokens in force, for which tickets were issued
 	Now     func() time.Time      // the clock
 	Log     zerolog.Logger
+	Remote  *remote // answers programs of others; nil: they find nothing here
 }
 
 // player shows archived versions in a browser, from the archive that is being written. Its methods are safe for
@@ -83,6 +84,9 @@ func (p *player) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 	h.Set("Content-Security-Policy", nothingAllowed)
 	if from.Method != http.MethodGet && from.Method != http.MethodHead {
 		to.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	if p.o.Remote != nil && p.o.Remote.answers(to, from) {
 		return
 	}
 	path, query, _ := strings.Cut(from.URL.RequestURI(), "?")

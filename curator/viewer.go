@@ -55,6 +55,10 @@ func (v *viewer) serve(d *daemon.Daemon, l net.Listener) error {
 	d.Serve(l, newPlayer(playerOptions{
 		Archive: v.catalog.Archive, Engine: c.ReplayAssets, Tickets: v.catalog.Tickets, Now: d.Now, Log: log,
 		Names: func() []string { return holders(o) }, Config: d.Live().Current,
+		Remote: &remote{
+			archive: v.catalog.Archive, tokens: o.Tokens, origin: c.ReplayURL, now: d.Now, log: log,
+			reading: make(chan struct{}, maxRemote),
+		},
 	}))
 	log.Info().Str("at", v.catalog.Site.Listen).Msg("serving archived versions to the dashboard")
 	return nil

@@ -153,7 +153,7 @@ func ask(cmd *cobra.Command, set []string) (all []string, first firstUser, err e
 }
 
 // The addresses of a dashboard that init was asked for, and of the pages that it shows from the archive.
-const dashboardAddress, replayAddress = "127.0.0.1:8471", "127.0.0.1:8472"
+const dashboardAddress, replayAddress = "127.0.0.1:8471", "127.0.0.1:8473"
 
 // add adds the user to the file of users of a new configuration, and says where the dashboard is.
 func (u firstUser) add(path string) (said string, err error) {

@@ -286,7 +286,7 @@ func Program(t testing.TB, name string, args ...string) (out, errs string, err e
 
 // Pywb plays an archive with pywb, and returns the address below which it answers, for example
 // http://127.0.0.1:40000/test/20261121090000id_/http://a.example/. warcs is the folder of the WARC files, and index an
-// index of them or a folder of indexes.
+// index of them, a folder of indexes, or the CDX server at an address: "cdx+http://…".
 //
 // pywb is the only foreign reader that no package of Debian or npm has, so the test is skipped without it even where
 // foreign readers are required. Install it with `pip install pywb`; its program is called wayback.
