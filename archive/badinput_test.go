@@ -212,7 +212,7 @@ func readers() []reader {
 		{"diff", look("diff", soundPage+"@2026112109", "@2026112110"), contains("-<p>one</p>", "+<p>two</p>")},
 		{"deps", look("deps", "FIRST"), contains("is needed by")},
 		{"deps --lost", look("deps --lost", "FIRST"), contains("www.a.example  2026-11  3 ")},
-		{"extract --all", make("extract", "--all", "-o", "OUT", "--no-revisits"), inFiles},
+		{"extract --all", make("extract", "--all", "-o", "OUT", "--revisits", "none"), inFiles},
 		{"extract", make("extract", "-o", "OUT", "--prefix", "http"), inFiles},
 		{"wacz", make("wacz", "--json", "-o", "OUT.wacz"), inPackage},
 		{"dedup import", make("dedup", "import", "-c", "CONF"), contains("2 originals, 0 revisits", "0 originals, 1 revisit")},

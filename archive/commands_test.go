@@ -142,9 +142,9 @@ func TestCapturesAreReadBack(t *testing.T) {
 		{[]string{"diff", page + "@2026-11-21T10"}, cli.ExitOK, []string{"-<p>one</p>\n+<p>two</p>\n <p>same</p>"}},
 		{[]string{"diff", page + "@2026-11-21T09"}, cli.ExitFailure, []string{"no version of " + page + " before 2026-11-21T09:00:00Z"}},
 		{[]string{"diff", page, "@2025"}, cli.ExitFailure, []string{"the first is of 2026-11-21T09:00:00Z"}},
-		{[]string{"diff", "-c", ruled, "--host-rules", page + "@2026112109", "@2026112110"}, cli.ExitOK, nil},
-		{[]string{"diff", "-c", otherwise, "--host-rules", page + "@2026112109", "@2026112110"}, cli.ExitOK, []string{"<body><p>one</p>\n+", "<body><p>two</p>\n"}},
-		{[]string{"diff", "-c", unruled, "--host-rules", page + "@2026112109", "@2026112110"}, cli.ExitFailure, []string{"the host www.a.example has no scrubbing rules in " + unruled}},
+		{[]string{"diff", "-c", ruled, "--scrub", "@host", page + "@2026112109", "@2026112110"}, cli.ExitOK, nil},
+		{[]string{"diff", "-c", otherwise, "--scrub", "@host", page + "@2026112109", "@2026112110"}, cli.ExitOK, []string{"<body><p>one</p>\n+", "<body><p>two</p>\n"}},
+		{[]string{"diff", "-c", unruled, "--scrub", "@host", page + "@2026112109", "@2026112110"}, cli.ExitFailure, []string{"the host www.a.example has no scrubbing rules in " + unruled}},
 		{[]string{"diff", "--scrub", "one|two", page + "@2026112109", page + "@2026112110"}, cli.ExitOK, nil},
 		{[]string{"diff", "--scrub", "(", page, page}, cli.ExitUsage, []string{"--scrub"}},
 	} {
@@ -180,7 +180,7 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 		{[]string{"cat", "--warcs", alone, "http://www.a.example/"}, cli.ExitOK, []string{"<p>one</p>"}},
 		{[]string{"extract", "-o", news, dir}, cli.ExitUsage, []string{"--host"}},
 		{[]string{"extract", "-o", news, "--since", "soon", dir}, cli.ExitUsage, []string{"--since"}},
-		{[]string{"extract", "-o", news, "--json", "--host", "www.a.example", "--since", "2026112111", "--keep-revisits", dir}, cli.ExitOK, []string{`"needs":[{"file":"` + first + `","revisits":1}]`}},
+		{[]string{"extract", "-o", news, "--json", "--host", "www.a.example", "--since", "2026112111", "--revisits", "keep", dir}, cli.ExitOK, []string{`"needs":[{"file":"` + first + `","revisits":1}]`}},
 		{[]string{"extract", "-o", news + "3", "-c", conf, "--collection", "papers", "--until", "2026112110", dir}, cli.ExitOK, []string{"1 file of"}},
 		{[]string{"extract", "-o", news + "5", "--host", "none.example", dir}, cli.ExitFailure, []string{"no record of the files matches the choice"}},
 		{[]string{"extract", "-o", news + "4", "-c", conf, "--collection", "paper", dir}, cli.ExitUsage, []string{"collections papers"}},
@@ -190,7 +190,7 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 		{[]string{"verify", "--known", dir, news}, cli.ExitOK, []string{"1 revisit", "0 errors, 0 warnings"}}, // copies of what is known
 		{[]string{"verify", dir, news}, cli.ExitDamaged, []string{"[duplicate-id]"}},
 		{[]string{"extract", "--all", "-o", alone + "2", files[1]}, cli.ExitDamaged, []string{"the original is not there", "name other files with --from"}},
-		{[]string{"extract", "-o", alone + "3", "--keep-revisits", "--host", "www.a.example", files[1]}, cli.ExitDamaged, []string{"the original is not there"}},
+		{[]string{"extract", "-o", alone + "3", "--revisits", "keep", "--host", "www.a.example", files[1]}, cli.ExitDamaged, []string{"the original is not there"}},
 		{[]string{"extract", "-o", news + "2", "--until", "2026112110", dir, "missing"}, cli.ExitDamaged, []string{"missing: error", "1 file", "1 error"}},
 	} {
 		c.run(t)
@@ -272,14 +272,14 @@ func TestHostListReadsHosts(t *testing.T) {
 		return path
 	}
 	hosts := []string{"first.example"}
-	archivetest.Must(t, (hostList{&hosts}).Set(write("# news\n\n a.example # the first\n.b.example\n")))
+	archivetest.Must(t, (hostList{&hosts}).Set("@"+write("# news\n\n a.example # the first\n.b.example\n")))
 	if want := []string{"first.example", "a.example", ".b.example"}; !slices.Equal(hosts, want) {
 		t.Errorf("the hosts are %q, want %q", hosts, want)
 	}
 	for text, want := range map[string]string{
 		"# nothing\n": "names no host", "a.example b.example\n": "one host on a line", "https://a.example/\n": "one host on a line",
 	} {
-		if err := (hostList{&hosts}).Set(write(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if err := (hostList{&hosts}).Set("@" + write(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q returns %v, want %q", text, err, want)
 		}
 	}
@@ -295,7 +295,7 @@ func TestPackageOfHostsAndPeriod(t *testing.T) {
 		return append([]string{"wacz", "-o", filepath.Join(t.TempDir(), "x.wacz"), dir}, flags...)
 	}
 	for _, c := range []line{
-		{args("--host-list", list, "--since", "2026", "--max-size", "1GB"), cli.ExitOK, []string{"x.json: ", "x-001.wacz ("}},
+		{args("--host", "@"+list, "--since", "2026", "--max-size", "1GB"), cli.ExitOK, []string{"x.json: ", "x-001.wacz ("}},
 		{args("--max-size", "0B"), cli.ExitUsage, nil},
 		{args("--max-size", "much"), cli.ExitUsage, nil},
 		{args("--sign-key", list), cli.ExitUsage, nil},

@@ -29,8 +29,9 @@ import (
 const needsStore = `It opens the store. Stop the daemon first.`
 
 func newDedup() *cobra.Command {
-	return cli.Group("dedup", "Manage the deduplication index",
-		newDedupImport(), newDedupLost(), newDedupStatus(), newDedupRemove())
+	cmd := newDedupStatus()
+	cmd.AddCommand(newDedupImport(), newDedupLost(), newDedupRemove())
+	return cmd
 }
 
 func newDedupImport() *cobra.Command {
@@ -50,7 +51,7 @@ interrupted import resumes. The records of a file are used once the whole file w
 code 65; the rest is imported.
 
 With --remove, packages that are no longer in a manifest are removed from the index: no new record refers to them. They are listed by
-'arcrawl dedup status' until 'arcrawl dedup remove --purge'.
+'arcrawl dedup' until 'arcrawl dedup remove --purge'.
 
 Indexes and logs are imported only with --plain. They do not say whether bodies are in chunks or have a content coding, and a
 revisit with another framing is not shown rightly by replay tools. By default Heritrix asks for neither.
@@ -147,9 +148,9 @@ func newDedupStatus() *cobra.Command {
 	var path string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show what the index holds, by crawl and imported file",
-		Long: `status reads the whole index. For this crawl and each imported file it prints the number of originals, how many of them
+		Use:   "dedup",
+		Short: "Show and manage the deduplication index",
+		Long: `dedup reads the whole deduplication index. For this crawl and each imported file it prints the number of originals, how many of them
 revisits refer to, and the number of those revisits. Removed files are included until they are purged.
 
 ` + needsStore,
@@ -188,7 +189,7 @@ func newDedupRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove [--purge] NUMBER|NAME…",
 		Short: "Remove imported files from the index",
-		Long: `remove removes imported files by their number or name in 'arcrawl dedup status'. No new record refers to them. Existing
+		Long: `remove removes imported files by their number or name in 'arcrawl dedup'. No new record refers to them. Existing
 revisits that refer to them are counted until they are purged. Importing the same file again restores it.
 
 With --purge it then deletes the entries of all removed files, and the counts of their revisits. It reads the whole index.
@@ -229,7 +230,7 @@ func removeCollections(out io.Writer, i *dedup.Index, args []string) error {
 			fmt.Fprintf(out, "%s: removed\n", c.Name)
 		}
 		if !found {
-			return cli.Usage(fmt.Errorf("no imported file has the number or name %s; list them with: arcrawl dedup status", arg))
+			return cli.Usage(fmt.Errorf("no imported file has the number or name %s; list them with: arcrawl dedup", arg))
 		}
 	}
 	return nil

@@ -50,13 +50,13 @@ func earlier(t *testing.T) (dir, plain, manifest string) {
 	return dir, plain, manifest
 }
 
-// dedupStatus returns the imported files that status --json lists.
+// dedupStatus returns the imported files that dedup --json lists.
 func dedupStatus(t *testing.T, conf string) []holding {
 	t.Helper()
-	code, out, errs := command("dedup", "status", "-c", conf, "--json")
+	code, out, errs := command("dedup", "-c", conf, "--json")
 	var list []holding
 	if err := json.Unmarshal([]byte(out), &list); code != cli.ExitOK || err != nil || len(list) == 0 || list[0].Name != "(this crawl)" {
-		t.Fatalf("dedup status: exit code %d, %v\n%s%s", code, err, out, errs)
+		t.Fatalf("dedup: exit code %d, %v\n%s%s", code, err, out, errs)
 	}
 	return list[1:]
 }
@@ -68,7 +68,7 @@ func TestDedupForgetsRemovedFiles(t *testing.T) {
 	conf, _ := daemontest.Configure(t, daemontest.Settled)
 	run := func(want int, says string, args ...string) {
 		t.Helper()
-		line{append([]string{"dedup", args[0], "-c", conf}, args[1:]...), want, []string{says}}.run(t)
+		line{slices.Concat([]string{"dedup"}, args, []string{"-c", conf}), want, []string{says}}.run(t)
 	}
 	state := func(want string) {
 		t.Helper()
@@ -81,7 +81,7 @@ func TestDedupForgetsRemovedFiles(t *testing.T) {
 		}
 	}
 	run(cli.ExitOK, `{"summary":{"files":1,"known":0,"removed":0,"entries":1,"revisits":1,`, "import", "--json", manifest)
-	run(cli.ExitOK, "crawl-7", "status")
+	run(cli.ExitOK, "crawl-7")
 	daemontest.WriteFile(t, filepath.Join(dir, "other.warc.gz"), string(archivetest.Zipped(t, archivetest.Info, archivetest.Response("9", "http://old.example/9", archivetest.HTMLHead, "nine"))))
 	daemontest.WriteFile(t, manifest, `{"resources":[{"name":"other.warc.gz"},{"name":"lost.wacz","path":"lost.wacz"}]}`)
 	run(cli.ExitDamaged, filepath.Join(dir, "lost.wacz")+": error: the manifest names this file: stat: no such file or directory", "import", manifest)

@@ -267,19 +267,23 @@ codings and converts character sets to UTF-8. Equal texts print nothing. If the 
 Without the second argument it compares the version with the one before: of a URI alone the two newest. Of HTML pages, standard error
 says what a reader sees that changed: headline, text, links, pictures, what is around the article, or nothing.
 
-With --host-rules both texts are scrubbed first by the rules of the URI's host, even if scrubbing is off in the configuration. The output
-is what would still count as a change.
+With --scrub @host both texts are scrubbed first by the rules of the URI's host, even if scrubbing is off in the configuration. The
+output is what would still count as a change.
 
 ` + howNamed + `
 
 ` + HowFound,
 		Example: `  arcrawl diff -c arcrawl.toml https://www.example.org/
   arcrawl diff --warcs warc/ https://www.example.org/@2026-11-20 @2026-11-21
-  arcrawl diff -c arcrawl.toml --host-rules https://www.example.org/@2026-11-21T09 @2026-11-21T10
+  arcrawl diff -c arcrawl.toml --scrub @host https://www.example.org/@2026-11-21T09 @2026-11-21T10
   arcrawl diff --scrub '<span class="clock">.*?</span>' https://www.example.org/@2026-11-20 @2026-11-21`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, s := range scrub {
+				if s == "@host" {
+					d.hostRules = true
+					continue
+				}
 				rule, err := regexp.Compile(s)
 				if err != nil {
 					return cli.Usage(fmt.Errorf("--scrub: %w", err))
@@ -297,8 +301,7 @@ is what would still count as a change.
 		},
 	}
 	d.at.Add(cmd)
-	cmd.Flags().StringArrayVar(&scrub, "scrub", nil, "remove matches of this regular expression from both texts first; repeatable")
-	cmd.Flags().BoolVar(&d.hostRules, "host-rules", false, "scrub both texts first by the rules of the URI's host")
+	cmd.Flags().StringArrayVar(&scrub, "scrub", nil, "remove matches of this regular expression from both texts first; @host: what the rules of the URI's host match; repeatable")
 	return cmd
 }
 

@@ -26,6 +26,7 @@ import (
 func newExtract() *cobra.Command {
 	var o rewrite.Options
 	var asJSON, all bool
+	var revisits string
 	var choice captureFlags
 	var series seriesFlags
 	cmd := &cobra.Command{
@@ -34,18 +35,22 @@ func newExtract() *cobra.Command {
 		Long: `extract copies the chosen records, with their requests and metadata, to new files of the same names in another folder. The
 new files are compressed and depend on no others: a revisit whose original was not chosen becomes a response with its own headers, the
 original's payload and a new record id. Later revisits of the same original then refer to that response. A metadata record says what the
-response was made from. Other records are copied byte for byte. With --keep-revisits a revisit stays a revisit, and the files that it
-depends on are listed.
+response was made from. Other records are copied byte for byte. With --revisits keep a revisit stays a revisit, and the files that it
+depends on are listed; with --revisits none every revisit becomes a response, even if its original is among the files.
 
 Originals are taken from the files and from the folders named by --from, after a check of their digests. Existing files are never
 changed or overwritten; a file appears when it is complete. Damaged records are not copied; a revisit without original is copied as it is.
 Both give exit code 65. If the files are of several series, choose with --series.`,
 		Example: `  arcrawl extract -o news/ --host www.news.example --since 2026-11 --until 2026-11 warc/
   arcrawl extract -o elections/ --collection elections-2026 --since 2026-11 warc/
-  arcrawl extract -o live/ --prefix https://www.news.example/live/ --keep-revisits warc/
+  arcrawl extract -o live/ --prefix https://www.news.example/live/ --revisits keep warc/
   arcrawl extract --all --from warc/ -o alone/ warc/arcrawl-20261121090000000-00002-c1.warc.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if revisits != "" && revisits != "keep" && revisits != "none" {
+				return cli.Usage(fmt.Errorf("unknown --revisits %q; valid values: keep, none", revisits))
+			}
+			o.Keep, o.All = revisits == "keep", revisits == "none"
 			if err := choice.apply(cmd, &o.Select); err != nil {
 				return err
 			}
@@ -69,9 +74,7 @@ Both give exit code 65. If the files are of several series, choose with --series
 	f.BoolVar(&all, "all", false, "copy all records")
 	choice.add(cmd, &o.Select)
 	series.add(cmd)
-	f.BoolVar(&o.Keep, "keep-revisits", false, "keep revisits, and list the files that they depend on")
-	f.BoolVar(&o.All, "no-revisits", false, "turn every revisit into a response, even if its original is among the files")
-	cmd.MarkFlagsMutuallyExclusive("keep-revisits", "no-revisits")
+	f.StringVar(&revisits, "revisits", "", "keep or none (default: those whose originals are chosen too)")
 	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
@@ -87,25 +90,29 @@ func (c *captureFlags) add(cmd *cobra.Command, s *rewrite.Selection) {
 	f := cmd.Flags()
 	cli.ConfigFlag(cmd, &c.config)
 	cli.SiteFlags(cmd, &c.only)
-	f.StringArrayVar(&s.Hosts, "host", nil,
-		"choose this host, with a port only that one; a leading dot includes hosts below it; repeatable")
-	f.Var(hostList{&s.Hosts}, "host-list", "choose the hosts in this file, one on a line; # starts a comment; repeatable")
+	f.Var(hostList{&s.Hosts}, "host", "choose this host, with a port only that one; a leading dot includes hosts below it; "+
+		"@FILE chooses those in a file, one on a line, # starts a comment; repeatable")
 	f.StringArrayVar(&s.Prefixes, "prefix", nil, "choose URIs that start with this; repeatable")
 	f.StringVar(&c.since, "since", "", "choose captures from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
 	f.StringVar(&c.until, "until", "", "choose captures up to the end of this date")
 }
 
-// hostList is a flag that reads hosts from a file.
+// hostList is a flag that takes a host, or reads hosts from a file.
 type hostList struct{ hosts *[]string }
 
 // String returns nothing: the flag has no default.
 func (hostList) String() string { return "" }
 
-// Type returns the word for a value in the help.
-func (hostList) Type() string { return "FILE" }
+// Type returns the type in the help. The flag is repeatable.
+func (hostList) Type() string { return "stringArray" }
 
-// Set reads a file and adds its hosts.
-func (l hostList) Set(file string) (err error) {
+// Set adds a host, or the hosts in a file.
+func (l hostList) Set(text string) (err error) {
+	file, isFile := strings.CutPrefix(text, "@")
+	if !isFile {
+		*l.hosts = append(*l.hosts, text)
+		return nil
+	}
 	f, err := fileio.OpenText(file)
 	if err != nil {
 		return err
@@ -226,7 +233,7 @@ relation.requires, packages also with their crawl id. With --self-contained revi
 
 Existing files are never overwritten; the package appears when it is complete. If something is damaged, the exit code is 65.`,
 		Example: `  arcrawl wacz -o november.wacz --since 2026-11 --until 2026-11 --self-contained warc/
-  arcrawl wacz -o news.wacz --host-list news.txt --since 2026 --until 2026 --max-size 4GB --sign-key library.pem --title News warc/
+  arcrawl wacz -o news.wacz --host @news.txt --since 2026 --until 2026 --max-size 4GB --sign-key library.pem --title News warc/
   arcrawl wacz -o elections.wacz --collection elections-2026 --since 2026-11 --until 2026-11 --self-contained warc/
   arcrawl wacz -o last.wacz --from warc/ warc/arcrawl-20261121090000000-00002-c1.warc.gz`,
 		Args: cobra.MinimumNArgs(1),

@@ -172,6 +172,11 @@ func (c *curation) whatChanged(v crawler.Report, inForce *config.Config) capture
 	if v.Archived != nil && isHTML(v.Type) {
 		change = c.compareVersions(v, inForce)
 	}
+	return returned(change, was)
+}
+
+// returned adds to a change that the page is there again, if it was away.
+func returned(change captures.Change, was string) captures.Change {
 	if was != "" && !change.Is(changes.Returned) {
 		kinds := slices.DeleteFunc(change.Kinds, func(k changes.Kind) bool { return k == changes.Nothing })
 		change.Kinds, change.Problem = append([]changes.Kind{changes.Returned}, kinds...), ""

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
@@ -191,6 +193,70 @@ func TestTooManyVersionsAreCountedAndLeftOut(t *testing.T) {
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestChangesAreListedAndRebuiltFromTheArchive plays a day, lists its changes without a daemon, removes them, makes
+// them again from the archive, and lists them again.
+func TestChangesAreListedAndRebuiltFromTheArchive(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, dayOfNews, func(o *admin.Options) { o.Dir = o.Config().Config.Storage.State })
+		newspapersDay(w)
+		w.Must(w.curation.close(time.Now()))
+		w.Close()
+		run := func(do func(c *changesCommand, out *strings.Builder) error) string {
+			t.Helper()
+			c := changesCommand{now: time.Now, since: "1999-12"}
+			c.Config = w.Path("arcrawl.toml")
+			var out strings.Builder
+			w.Must(do(&c, &out))
+			return out.String()
+		}
+		list := func(change func(c *changesCommand)) string {
+			return run(func(c *changesCommand, out *strings.Builder) error {
+				change(c)
+				return c.run(t.Context(), out, io.Discard)
+			})
+		}
+		all := list(func(*changesCommand) {})
+		for _, want := range []string{
+			"2000-01-01 02:00:02  " + story + "\n    headline\n    − Minister lied about harbour costs\n    + Minister was wrong",
+			"    text (−24 +0 words)\n    [−The minister said", "wall (consent:yahoo)", "withdrawn after 3 versions",
+			"moved to http://news.example/old/harbour.html", "links (−2 +3)\n    + What happened to the people of street 7  http://news.example/story-7.html",
+		} {
+			if !strings.Contains(all, want) {
+				t.Errorf("the list does not say %q:\n%s", want, all)
+			}
+		}
+		for want, change := range map[int]func(c *changesCommand){
+			1: func(c *changesCommand) { c.kind, c.JSON = "headline", true },
+			2: func(c *changesCommand) { c.kind, c.JSON = "returned", true },
+			0: func(c *changesCommand) { c.host, c.JSON = "other.example", true },
+			8: func(c *changesCommand) { c.host, c.JSON = "news.example", true },
+			7: func(c *changesCommand) { c.uri, c.JSON = story, true },
+		} {
+			if got := list(change); strings.Count(got, "\n") != want {
+				t.Errorf("%d lines, want %d:\n%s", strings.Count(got, "\n"), want, got)
+			}
+		}
+		w.Must(os.RemoveAll(w.curation.changes.store.dir))
+		rebuild := func(c *changesCommand, out *strings.Builder) error { return c.rebuild(t.Context(), out, io.Discard) }
+		if said := run(rebuild); said != "8 changes in 1 day\n" {
+			t.Errorf("rebuild said %q", said)
+		}
+		again := list(func(*changesCommand) {})
+		if again != all {
+			t.Errorf("after the rebuild the changes are\n%s\nwant\n%s", again, all)
+		}
+		run(func(c *changesCommand, out *strings.Builder) error {
+			c.host = "other.example"
+			return rebuild(c, out)
+		})
+		if got := list(func(*changesCommand) {}); got != all {
+			t.Errorf("a rebuild of another host changed the changes to\n%s", got)
 		}
 	})
 }

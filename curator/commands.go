@@ -18,9 +18,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Commands returns the commands that edit files of the configuration.
+// Commands returns the commands that edit files of the configuration, and the one that lists changes.
 func Commands(now func() time.Time) []*cobra.Command {
-	return cli.In(cli.Curator, newSeeds(now), newHost(now))
+	return cli.In(cli.Curator, newSeeds(now), newHost(now), newChanges(now))
 }
 
 func newSeeds(now func() time.Time) *cobra.Command {

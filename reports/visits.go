@@ -58,7 +58,7 @@ reads the log of the configuration and its rotated files; the daemon may run mea
   spared      bytes that were not transferred, because the headers proved that nothing changed
   overdue     how late visits were: half at most p50, 99 % at most p99, with an error of up to 6 %
 
-With --follow it prints one line every --every for new log lines, across rotation. With --offset it reads only lines added since the last
+With --follow it prints one line every 10 seconds, or at the interval --follow=1m, for new log lines, across rotation. With --offset it reads only lines added since the last
 time, and stores the position in the file; use this for periodic jobs.
 
 With --dedup it shows how many responses repeated an archived payload, and how much space that saved, by host and mime. The figures are
@@ -77,7 +77,7 @@ A log line is written only after its record is on disk, so every counted record 
   arcrawl report visits --by seed --status                                   the statuses of each seed
   arcrawl report visits --since 30d --label newspapers --by day
   arcrawl report visits --dedup --since 30d --by mime
-  arcrawl report visits --follow --every 1m
+  arcrawl report visits --follow=1m
   arcrawl report visits --offset /var/lib/arcrawl/stats.offset --json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
@@ -86,8 +86,8 @@ A log line is written only after its record is on disk, so every counted record 
 	f.BoolVar(&s.dedup, "dedup", false, "show instead what deduplication saved")
 	f.StringVar(&s.beside, "beside", "", "compare with this second period: a date, or two dates with .. between them")
 	f.BoolVar(&s.status, "status", false, "print the number of visits by status")
-	f.BoolVar(&s.follow, "follow", false, "continue, with a line for each interval")
-	f.DurationVar(&s.every, "every", 10*time.Second, "print a line at this interval with --follow")
+	f.DurationVar(&s.every, "follow", 0, "continue, with a line for each interval (10s)")
+	f.Lookup("follow").NoOptDefVal = "10s"
 	f.StringVar(&s.place, "offset", "", "store the position in the log in this `FILE`")
 	cmd.MarkFlagsMutuallyExclusive("dedup", "beside")
 	cmd.MarkFlagsMutuallyExclusive("dedup", "status")
@@ -126,6 +126,9 @@ func (s *logStats) hosts(errs io.Writer) (func(host string) bool, error) {
 }
 
 func (s *logStats) run(cmd *cobra.Command, files []string) error {
+	if s.follow = cmd.Flags().Changed("follow"); !s.follow {
+		s.every = 10 * time.Second
+	}
 	if s.dedup {
 		return s.reportDedup(cmd, files)
 	}
@@ -224,7 +227,7 @@ func (s *logStats) check(files []string) ([]Period, error) {
 	case (s.follow || s.place != "") && (s.since != "" || s.until != "" || s.beside != ""):
 		return nil, cli.Usage(errors.New("--follow and --offset cannot be used with --since, --until or --beside"))
 	case s.every < time.Second:
-		return nil, cli.Usage(fmt.Errorf("--every %v is too short; the minimum is 1s", s.every))
+		return nil, cli.Usage(fmt.Errorf("--follow=%v is too short; the minimum is 1s", s.every))
 	}
 	return periods, nil
 }

@@ -292,6 +292,11 @@ func (c *Client) Headers(ctx context.Context, f config.Filter) (HeaderReport, er
 	return get[HeaderReport](ctx, c, "/reports/headers", only(url.Values{}, f))
 }
 
+// New returns what is new, as a question of GET /new selects it.
+func (c *Client) New(ctx context.Context, q url.Values) (New, error) {
+	return get[New](ctx, c, "/new", q)
+}
+
 // Pause pauses the crawl, optionally for a given time.
 func (c *Client) Pause(ctx context.Context, why Reason) (Condition, error) {
 	return post[Condition](ctx, c, "/pause", why)
