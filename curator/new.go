@@ -38,7 +38,7 @@ func (c *curation) newRoutes() []admin.Route {
 			if err != nil {
 				return nil, err
 			}
-			f.Shown = c.mayBeSeen(access.CallerOf(r.Context()).Role)
+			f.Shown = mayBeSeen(access.CallerOf(r.Context()).Role, c.o.Config().Config, c.o.Now())
 			return c.whatIsNew(f, admin.FilterOf(r))
 		},
 	}}
@@ -83,11 +83,9 @@ func changeKinds() []string {
 
 // mayBeSeen returns which series somebody with a role may see: curators all, others those without an embargo, or whose
 // embargo has ended.
-func (c *curation) mayBeSeen(role access.Role) func(series string) bool {
-	today, inForce := c.o.Now().UTC().Format(time.DateOnly), c.o.Config().Config
-	return func(series string) bool {
-		return role >= access.Curate || inForce.PartOf(series).Embargo <= today
-	}
+func mayBeSeen(role access.Role, c *config.Config, now time.Time) func(series string) bool {
+	today := now.UTC().Format(time.DateOnly)
+	return func(series string) bool { return role >= access.Curate || c.PartOf(series).Embargo <= today }
 }
 
 // maxMissing is the maximum number of hosts in each list of what is missing.

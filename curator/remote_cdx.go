@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -246,7 +245,7 @@ func (q *cdxQuestion) wants(e index.Entry) bool {
 }
 
 // each calls do with the wanted captures in order.
-func (q *cdxQuestion) each(l *captures.Library, do func(index.Entry) bool) error {
+func (q *cdxQuestion) each(l shelf, do func(index.Entry) bool) error {
 	more := true
 	for _, prefix := range q.prefixes {
 		if !more {
@@ -265,7 +264,7 @@ func (q *cdxQuestion) each(l *captures.Library, do func(index.Entry) bool) error
 }
 
 // answer returns the captures of a page.
-func (q *cdxQuestion) answer(l *captures.Library) (found []index.Entry, err error) {
+func (q *cdxQuestion) answer(l shelf) (found []index.Entry, err error) {
 	size := q.perPage
 	if q.limit > 0 {
 		size = min(size, q.limit-min(q.limit, q.page*q.perPage))
@@ -299,7 +298,7 @@ func (q *cdxQuestion) answer(l *captures.Library) (found []index.Entry, err erro
 }
 
 // cdx answers a question to a CDX server.
-func (m *remote) cdx(to http.ResponseWriter, l *captures.Library, query string) error {
+func (m *remote) cdx(to http.ResponseWriter, l shelf, query string) error {
 	q, err := readCDX(query)
 	if err != nil {
 		return err
@@ -328,7 +327,7 @@ func (m *remote) cdx(to http.ResponseWriter, l *captures.Library, query string) 
 }
 
 // pages answers how many pages there are.
-func (q *cdxQuestion) pages(to http.ResponseWriter, l *captures.Library) error {
+func (q *cdxQuestion) pages(to http.ResponseWriter, l shelf) error {
 	n := 0
 	if err := q.each(l, func(index.Entry) bool { n++; return true }); err != nil {
 		return err

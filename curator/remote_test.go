@@ -12,13 +12,16 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 const (
-	remoteSecret = "a-secret-of-more-than-sixteen"
-	front        = "http://www.news.example/"
+	remoteSecret  = "a-secret-of-more-than-sixteen"
+	curatorSecret = "another-secret-of-a-curator"
+	front         = "http://www.news.example/"
 )
 
 // remoteArchive serves an archive to other programs: three versions of a front page, an article that moved, and hosts
@@ -36,12 +39,19 @@ func remoteArchive(t *testing.T) (w *archived, s *httptest.Server) {
 	w.add(w.Page("http://sport.news.example/", page, "<p>goal"), "text/html", 200)
 	w.add(w.Page("http://news.example.other/", page, "<p>other"), "text/html", 200)
 	now := func() time.Time { return archivetest.Start.Add(24 * time.Hour) }
+	path, _ := daemontest.Configure(t, daemontest.Settled+"[warc]\nprefix = \"test\"\nseries_names = [\"contracts\"]\n"+
+		`about = [{ series = "contracts", title = "Contracts", embargo = "2031-01-01" }]`+"\n")
+	inForce, err := config.Load(path)
+	archivetest.Must(t, err)
 	s = httptest.NewServer(newPlayer(playerOptions{
 		Archive: w.reader, Tickets: newTickets(), Now: now,
 		Remote: &remote{
-			archive: w.reader, now: now, reading: make(chan struct{}, 1),
+			archive: w.reader, now: now, reading: make(chan struct{}, 1), config: func() *config.Config { return inForce },
 			tokens: func() []access.Token {
-				return []access.Token{{Name: "research", Role: access.Read, Secret: remoteSecret}}
+				return []access.Token{
+					{Name: "research", Role: access.Read, Secret: remoteSecret},
+					{Name: "curator", Role: access.Curate, Secret: curatorSecret},
+				}
 			},
 		},
 	}))
@@ -249,6 +259,25 @@ func TestOnlyProgramsWithATokenReadTheArchive(t *testing.T) {
 				strings.Contains(h.Get("WWW-Authenticate"), "Basic") {
 				t.Errorf("%s with %s %q: %d %v %s", path, c.name, c.value, status, h, body)
 			}
+		}
+	}
+}
+
+// What is under an embargo is not there for a token that only reads.
+func TestAnEmbargoHoldsForOtherPrograms(t *testing.T) {
+	t.Parallel()
+	w, s := remoteArchive(t)
+	w.Series = "contracts"
+	const page = "http://secret.example/"
+	o := w.add(w.Page(page, archivetest.HTMLHead, "<p>not yet"), "text/html", 200)
+	for _, path := range []string{
+		"/cdx?url=" + page, "/timegate/" + page, "/timemap/link/" + page, "/memento/" + stamp(o) + "/" + page,
+	} {
+		if status, _, body := asks(t, s, path); status != http.StatusNotFound {
+			t.Errorf("%s for who only reads: %d %s", path, status, body)
+		}
+		if status, _, body := asks(t, s, path, "Authorization", "Bearer "+curatorSecret); status >= 400 {
+			t.Errorf("%s for a curator: %d %s", path, status, body)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (v *viewer) serve(d *daemon.Daemon, l net.Listener) error {
 		Archive: v.catalog.Archive, Engine: c.ReplayAssets, Tickets: v.catalog.Tickets, Now: d.Now, Log: log,
 		Names: func() []string { return holders(o) }, Config: d.Live().Current,
 		Remote: &remote{
-			archive: v.catalog.Archive, tokens: o.Tokens, origin: c.ReplayURL, now: d.Now, log: log,
+			archive: v.catalog.Archive, tokens: o.Tokens, config: d.Live().Current, origin: c.ReplayURL, now: d.Now, log: log,
 			reading: make(chan struct{}, maxRemote),
 		},
 	}))
