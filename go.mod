@@ -102,5 +102,5 @@ require (
 	github.com/richardlehane/xmldetect v1.0.2 // indirect
 	github.com/ross-spencer/spargo v0.4.1 // indirect
 	github.com/ross-spencer/wikiprov v1.0.0 // indirect
-	golang.org/x/image v0.24.0 // indirect
+	golang.org/x/image v0.45.0 // indirect
 )
