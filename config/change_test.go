@@ -31,3 +31,21 @@ func TestHostsHaveTheirOwnScrubbingRules(t *testing.T) {
 		t.Error("something is kept by default")
 	}
 }
+
+// TestAShadowedEntryOfTheStackIsNoChange compares a configuration with itself. The host file has an entry with the
+// pattern of one in the main file, and with another rule.
+func TestAShadowedEntryOfTheStackIsNoChange(t *testing.T) {
+	t.Parallel()
+	read := func(every string) *config.Config {
+		return load(t, "[[wait]]\nmime = '.*'\nrule = \"learned\"\n",
+			"a.example.toml", "wait = [{ mime = '.*', rule = \"fixed\", every = \""+every+"\" }]\n")
+	}
+	c := read("1d")
+	if got := c.Changes(read("1d"), time.Time{}); len(got) != 0 {
+		t.Errorf("the same files differ in %v", got)
+	}
+	got := c.Changes(read("2d"), time.Time{})
+	if len(got) != 1 || got[0].Key != `wait[".*"].every` || got[0].After != `"2d"` {
+		t.Errorf("another time is %v, want one change of wait.every", got)
+	}
+}

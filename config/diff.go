@@ -87,24 +87,21 @@ func (c *Config) fileHosts(b *Config) []uri.Host {
 	return all
 }
 
-// changed returns the differences between two lists of settings.
+// changed returns the differences between two lists of settings. Of two entries of the stack with the same pattern,
+// whose settings have the same keys, only the first is used.
 func changed(h uri.Host, before, after []Setting) []KeyChange {
-	had := map[string]string{}
+	had, has := map[string]string{}, map[string]bool{}
 	for _, s := range before {
-		if _, ok := had[s.Key]; !ok { // of two entries with the same pattern only the first is used
+		if _, ok := had[s.Key]; !ok {
 			had[s.Key] = s.Value
 		}
 	}
 	var all []KeyChange
 	for _, s := range after {
 		was, ok := had[s.Key]
-		if !ok || was != s.Value {
+		if !has[s.Key] && (!ok || was != s.Value) {
 			all = append(all, KeyChange{Host: h, Key: s.Key, Before: was, After: s.Value, Origin: s.Origin()})
 		}
-		had[s.Key] = s.Value
-	}
-	has := map[string]bool{}
-	for _, s := range after {
 		has[s.Key] = true
 	}
 	for _, s := range before {
