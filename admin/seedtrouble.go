@@ -45,7 +45,7 @@ func (w *Window) SeedsWithout(chosen func(host string) bool, limit int) []api.Al
 		if err != nil || !ok {
 			continue
 		}
-		if f, yes := w.seedFault(r, func(frontier.Record) (int, int) { return 1, 1 }); yes {
+		if f, yes := w.seedFault(r, atOnce); yes {
 			out = append(out, api.Alarm{
 				Kind: alarm.Seed, About: seed.URI.String(), Host: string(host), Text: f.text(r), Setting: f.setting,
 				Since: later(r.FirstSeen, r.LastVisit),
@@ -59,6 +59,9 @@ func (w *Window) SeedsWithout(chosen func(host string) bool, limit int) []api.Al
 func isRendered(c *config.Config, r frontier.Record, now time.Time) bool {
 	return r.Shell && c.For(config.About{URI: r.URI, Hops: r.Hops, ContentType: r.ContentType, Now: now}).Render.On
 }
+
+// atOnce is the patience of who asks now: the last visit counts.
+func atOnce(frontier.Record) (failures, gone int) { return 1, 1 }
 
 // patience returns after how many failures in a row, and answers that say that it is gone, a seed is a trouble.
 func patience(r frontier.Record, goneAfter int, now time.Time) (failures, gone int) {

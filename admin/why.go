@@ -36,8 +36,11 @@ func (w *Window) why(text string) (api.Why, error) {
 	view, _ := w.o.Frontier.Host(u.Host(), now)
 	out := api.Why{URI: uriOf(r, now), Why: r.Why, Chain: r.Chain, Noise: noiseOf(r), Host: w.hostOf(view, now)}
 	if r.Failures > 0 {
-		out.Hint = strings.Replace(misfortune.Hint(r.LastError, r.LastStatus), "--try URI", "--try "+r.URI.String(), 1)
+		out.Hint = misfortune.Hint(r.LastError, r.LastStatus)
+	} else if f, yes := w.seedFault(r, atOnce); yes && r.Hops == "" {
+		out.Hint = "the seed " + f.what + "; " + f.remedy
 	}
+	out.Hint = strings.Replace(out.Hint, "--try URI", "--try "+r.URI.String(), 1)
 	delay, observed := w.survey.delayOf(u.Host())
 	out.Delay, out.Observed = api.Seconds(delay), observed
 	if out.Ahead, _, err = w.o.Frontier.CountAhead(u, maxAhead); err != nil {

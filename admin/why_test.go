@@ -118,3 +118,25 @@ func TestWhyNotReturnsWhatKeepsAURIOut(t *testing.T) {
 		}
 	})
 }
+
+// TestWhyOfASeedNamesWhatHelps asks, after one visit of each, about seeds that redirect to a wall, that robots.txt
+// forbids, and that bring a page.
+func TestWhyOfASeedNamesWhatHelps(t *testing.T) {
+	seeds := `"http://front.example/", "http://closed.example/", "http://open.example/"`
+	inWorld(t, strings.Replace(everyHour, `"http://news.example/"`, seeds, 1), func(w *world) {
+		w.Set("http://front.example/", testcrawl.Page{Status: 302, Location: "/consent"})
+		w.Set("http://front.example/consent", testcrawl.Page{Body: "<h1>Cookies required</h1><p>Please enable cookies in your browser.</p>"})
+		w.Set("http://closed.example/robots.txt", testcrawl.Page{Body: "User-agent: *\nDisallow: /\n"})
+		w.Set("http://open.example/", testcrawl.Page{})
+		w.Run(time.Minute)
+		for seed, want := range map[string]string{
+			"http://front.example/": "leads to http://front.example/consent, which showed a wall", "http://closed.example/": "robots.obey",
+			"http://open.example/": "",
+		} {
+			hint := get[api.Why](w, "/api/v1/why?uri="+seed).Hint
+			if !strings.Contains(hint, want) || (hint == "") != (want == "") || strings.Contains(hint, "--try URI") {
+				w.Errorf("the hint of %s is %q, want %q", seed, hint, want)
+			}
+		}
+	})
+}

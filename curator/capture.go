@@ -142,8 +142,6 @@ func (c *curation) findCapture(
 				return nil
 			}
 			row.Why = "the page is the same as its last version"
-		} else {
-			row.Why = ""
 		}
 		row.State = "archived"
 		row.View = versionOf(e, false).Links.View

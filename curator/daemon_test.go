@@ -220,12 +220,15 @@ func TestAPageIsCapturedNowWithItsEmbeds(t *testing.T) {
 	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{Wing}, withSeed(site))
 	l.Visited(t)
 	b, origin, seed := signIn(t, l)
-	b.Go(origin + "#/capture?u=" + url.QueryEscape(seed+"\n"+seed+"fresh\nhttp://elsewhere.example/"))
+	b.Go(origin + "#/capture?u=" + url.QueryEscape(seed+"\n"+seed+"fresh\n"+seed+"gone\nhttp://elsewhere.example/"))
 	b.Wait(`document.querySelector("textarea")?.value.includes("fresh")`)
 	b.Click("Capture now")
-	b.Wait(`document.querySelector("#view .notice.good")?.textContent === "All done: 2 pages."`)
+	b.Wait(`document.querySelector("#view .notice.good")?.textContent === "All done: 3 pages."`)
 	text := b.Eval(`document.getElementById("view").innerText`)
-	for _, want := range []string{"http://elsewhere.example/ is on a site without a seed", "archived, view", "2 of 2 archived"} {
+	for _, want := range []string{
+		"http://elsewhere.example/ is on a site without a seed", "archived, view", "2 of 2 archived",
+		"archived (the site answered 404 Not Found), view",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q: %s", want, text)
 		}
@@ -241,6 +244,12 @@ func TestAPageIsCapturedNowWithItsEmbeds(t *testing.T) {
 	if !strings.Contains(versions, `"count":2`) {
 		t.Errorf("the page has not two versions: %s", versions)
 	}
+	b.Eval(`history.back()`)
+	b.Wait(`document.querySelector("textarea")?.value.includes("fresh")`)
+	b.Click("Capture now")
+	b.Wait(`[...document.querySelectorAll("a")].some((a) => a.textContent === "Add it as a seed")`)
+	b.Click("Add it as a seed")
+	b.Wait(`document.querySelector("textarea[name=list]")?.value === "http://elsewhere.example/"`)
 }
 
 // ask asks the API of a daemon about a URI, and returns the answer.

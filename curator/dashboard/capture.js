@@ -83,7 +83,7 @@ function show(result, started, pages, condition) {
     ...[
       (started.faults || []).map((text) => notice('bad', text)),
       (started.outside || []).map((uri) =>
-        notice('warn', `${uri} is on a site without a seed in the configuration, so it is not captured. `, h('a', { href: '#/import' }, 'Add it as a seed'), ', or correct the address.'),
+        notice('warn', `${uri} is on a site without a seed in the configuration, so it is not captured. `, h('a', { href: '#/import?list=' + encodeURIComponent(uri) }, 'Add it as a seed'), ', or correct the address.'),
       ),
       condition && condition.state !== 'crawling' ? notice('warn', `The crawl is ${condition.state}${condition.why ? ': ' + condition.why : ''}. The visits wait for its end.`) : [],
       pages.length && pages.every(done) ? notice('good', `All done: ${plural(pages.length, 'page')}.`) : [],

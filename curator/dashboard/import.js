@@ -2,12 +2,16 @@
 import { h, ask, committed, may, plural, table, notice, uriLink, button, sitesOf, siteFields, goTo } from './page.js';
 
 let text = ''; // the list, while the page is open
+let given = ''; // the list that a link gave the page
 let plan = null;
 let result = null;
 
 // importPage shows the list and, once it was checked, what it would change.
 export async function importPage(again, query) {
   const sites = sitesOf(query);
+  const list = query.get('list') || '';
+  if (list !== given) text = list || text;
+  given = list;
   const check = async () => {
     result = null;
     try {

@@ -1,5 +1,5 @@
 // Archived versions of a URI: the list, and the page that shows one of them.
-import { h, ask, optional, count, moment, near, plural, table, notice, uriLink } from './page.js';
+import { h, ask, optional, count, may, moment, near, plural, table, notice, uriLink } from './page.js';
 import { chips, details } from './change.js';
 
 const query = (uri, at) => 'u=' + encodeURIComponent(uri) + (at ? '&at=' + encodeURIComponent(at) : '');
@@ -74,7 +74,7 @@ const versions = (caption, list) =>
         'see',
         (v) => {
           const link = (name, to, what) => to && h('a', { href: to, 'aria-label': `${what} the version of ${moment(v.date)}` }, name);
-          return h('span', { class: 'links' }, link('view', v.links.view, 'View'), link('compare', v.links.compare, 'Compare'), link('record', v.links.record, 'Record of'), link('download', v.links.package, 'Download'));
+          return h('span', { class: 'links' }, link('view', v.links.view, 'View'), link('compare', v.links.compare, 'Compare'), link('record', v.links.record, 'Record of'), link('download', may('curate') && v.links.package, 'Download'));
         },
         'left',
       ],
@@ -104,7 +104,7 @@ export async function viewPage(again, wanted) {
         ? h('a', { class: 'button primary', href: v.version.links.compare }, 'Compare with the version before')
         : null,
       h('a', { class: 'button', href: v.version.links.record }, 'Record'),
-      h('a', { class: 'button', href: v.version.links.package }, 'Download'),
+      may('curate') ? h('a', { class: 'button', href: v.version.links.package }, 'Download') : null,
       h('a', { class: 'button', href: v.uri, target: '_blank', rel: 'noopener noreferrer' }, 'Live page'),
       h(
         'span',
