@@ -235,6 +235,18 @@ func ParseSet(args []string) (map[string]string, error) {
 	return set, nil
 }
 
+// CheckOperator returns an error if operator.name or operator.contact cannot have a value.
+func CheckOperator(key, value string) error {
+	check := schema.CheckContact
+	if key == "operator.name" {
+		check = schema.CheckNameOf("institution")
+	}
+	if problem, remedy := check(value); problem != "" {
+		return fmt.Errorf("%q %s; %s", value, problem, remedy)
+	}
+	return nil
+}
+
 // toTOML returns the value of an argument as TOML.
 func toTOML(t schema.Type, v string) string {
 	switch t.Kind {

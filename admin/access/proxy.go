@@ -78,7 +78,7 @@ func (p Proxy) names(r *http.Request) string {
 	}
 	_, trusted := p.peer(r)
 	all := r.Header.Values(p.Header)
-	if !trusted || len(all) != 1 || checkName(all[0]) != nil {
+	if !trusted || len(all) != 1 || CheckName(all[0]) != nil {
 		return ""
 	}
 	return all[0]

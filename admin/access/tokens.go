@@ -63,10 +63,11 @@ func (t Token) check() error {
 		return fmt.Errorf("the token %s has %d characters, fewer than %d; make a new one with: arcrawl user add NAME --token",
 			t.Name, len(t.Secret), minSecret)
 	}
-	return checkName(t.Name)
+	return CheckName(t.Name)
 }
 
-func checkName(name string) error {
+// CheckName returns an error if a token or user cannot have a name.
+func CheckName(name string) error {
 	other := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.@", r)
 	}
@@ -123,7 +124,7 @@ func readTokens(path string) ([]Token, error) {
 func Add(path, name string, role Role) (Token, error) {
 	t := Token{name, role, rand.Text()}
 	return t, changeTokens(path, func(all []Token) ([]Token, error) {
-		if err := checkName(name); err != nil {
+		if err := CheckName(name); err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(t Token) bool { return t.Name == name }) {

@@ -34,7 +34,7 @@ func parseUsers(text string) ([]User, error) {
 			return nil, fmt.Errorf("line %d has %d words; add users with: arcrawl user add NAME", i+1, len(words))
 		}
 		u := User{Name: words[0], Hash: words[2]}
-		err := checkName(u.Name)
+		err := CheckName(u.Name)
 		if err == nil {
 			u.Role, err = ParseRole(words[1])
 		}
@@ -79,7 +79,7 @@ func AddUser(path, name string, role Role, password string) error {
 		return err
 	}
 	return changeUsers(path, func(all []User) ([]User, error) {
-		if err := checkName(name); err != nil {
+		if err := CheckName(name); err != nil {
 			return nil, err
 		}
 		if userAt(all, name) >= 0 {

@@ -251,7 +251,11 @@ func (f *frontierFlags) printSteered(cmd *cobra.Command, done frontier.Steered, 
 	if done.InProgress > 0 {
 		left = fmt.Sprintf("; %d are being visited and were not changed: repeat the command for them", done.InProgress)
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d of %d URIs changed%s\n", done.Changed, done.Matched, left)
+	what := "changed"
+	if cmd.Name() == "visit" { // the content of a URI that "changed" would be another
+		what = "scheduled"
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d of %d URIs %s%s\n", done.Changed, done.Matched, what, left)
 	return err
 }
 

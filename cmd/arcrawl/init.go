@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -111,17 +112,26 @@ next:
 // firstUser is the first user of the dashboard; without a name there is none.
 type firstUser struct{ name, password string }
 
-// ask asks on a terminal for what the arguments of --set leave open. An empty answer leaves it open too.
+// ask asks on a terminal for what the arguments of --set leave open, again after an answer that cannot be used. An
+// empty answer leaves it open.
 func ask(cmd *cobra.Command, set []string) (all []string, first firstUser, err error) {
 	lines := bufio.NewReader(cmd.InOrStdin())
-	answer := func(question string) (text string) {
-		if err == nil {
+	answer := func(question string, check func(text string) error) string {
+		for err == nil {
+			var text string
 			fmt.Fprint(cmd.ErrOrStderr(), question)
 			if text, err = lines.ReadString('\n'); err != nil {
 				err = fmt.Errorf("read the answer: %w; nothing was written", err)
+				break
 			}
+			text = strings.TrimSpace(text)
+			fault := check(text)
+			if text == "" || fault == nil {
+				return text
+			}
+			fmt.Fprintln(cmd.ErrOrStderr(), fault)
 		}
-		return strings.TrimSpace(text)
+		return ""
 	}
 	isSet := func(key string) bool {
 		return slices.ContainsFunc(set, func(arg string) bool { return strings.HasPrefix(arg, key+"=") })
@@ -133,14 +143,16 @@ func ask(cmd *cobra.Command, set []string) (all []string, first firstUser, err e
 		if isSet(q.key) {
 			continue
 		}
-		if text := answer(q.question); text != "" {
+		check := func(text string) error { return config.CheckOperator(q.key, text) }
+		if text := answer(q.question, check); text != "" {
 			set = append(set, q.key+"="+text)
 		}
 	}
 	if isSet("admin.listen") {
 		return set, first, err
 	}
-	first.name = answer("Dashboard on " + dashboardAddress + ": name of the first user (empty: no dashboard): ")
+	question := "Dashboard on " + dashboardAddress + ": name of the first user (empty: no dashboard): "
+	first.name = answer(question, access.CheckName)
 	if first.name == "" || err != nil {
 		return set, first, err
 	}
@@ -148,9 +160,18 @@ func ask(cmd *cobra.Command, set []string) (all []string, first firstUser, err e
 	if !isSet("admin.replay_listen") {
 		set = append(set, "admin.replay_listen="+replayAddress)
 	}
-	first.password, err = askPassword(cmd.InOrStdin(), cmd.ErrOrStderr(), first.name)
+	for i := range passwordTries {
+		first.password, err = askPassword(cmd.InOrStdin(), cmd.ErrOrStderr(), first.name)
+		if err == nil || errors.Is(err, io.EOF) || i == passwordTries-1 {
+			break
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), err)
+	}
 	return set, first, err
 }
+
+// passwordTries is how often init asks for a password.
+const passwordTries = 3
 
 // The addresses of a dashboard that init was asked for, and of the pages that it shows from the archive.
 const dashboardAddress, replayAddress = "127.0.0.1:8471", "127.0.0.1:8473"

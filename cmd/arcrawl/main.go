@@ -56,6 +56,7 @@ changed, and writes new content to WARC files. It needs no other server: its que
 
 First steps:
   arcrawl demo --for 60s                 watch a crawl of a small news site that comes with the program
+  arcrawl init                           write arcrawl.toml; on a terminal it asks for what must be in it
   arcrawl check --config arcrawl.toml    check the configuration and list every fault
   arcrawl run --config arcrawl.toml      crawl until SIGTERM or Ctrl-C
   arcrawl verify warc/                   check every record, digest and reference of the archive

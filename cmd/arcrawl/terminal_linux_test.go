@@ -56,7 +56,7 @@ func openTerminal(t *testing.T) (master, tty *os.File) {
 	return master, tty
 }
 
-// A newcomer answers the questions of init on a terminal, and has a crawl that is checked and a user of its dashboard.
+// A newcomer answers the questions of init on a terminal, some wrong at first, and has a valid file and a user.
 func TestInitAsksOnATerminal(t *testing.T) {
 	master, tty := openTerminal(t)
 	dir := filepath.Join(t.TempDir(), "crawl")
@@ -67,12 +67,13 @@ func TestInitAsksOnATerminal(t *testing.T) {
 		part := make([]byte, 1024)
 		for n, err := 0, error(nil); err == nil; n, err = master.Read(part) {
 			all.Write(part[:n])
-			for question, answer := range map[string]string{
-				"WARC files and webmasters: ": "National Library", "e-mail address for webmasters: ": "crawl@library.example",
-				"(empty: no dashboard): ": "anna", "Password of anna: ": "correct horse", "The same again: ": "correct horse",
+			for question, answers := range map[string][]string{
+				"WARC files and webmasters: ": {"National Library"}, "e-mail address for webmasters: ": {"the library", "crawl@library.example"},
+				"(empty: no dashboard): ": {"anna b", "anna"}, "Password of anna: ": {"horse", "correct horse", "correct horse"},
+				"The same again: ": {"correct hose", "correct horse"},
 			} {
 				if strings.HasSuffix(all.String(), question) {
-					_, _ = master.WriteString(answer + "\n")
+					_, _ = master.WriteString(answers[min(strings.Count(all.String(), question), len(answers))-1] + "\n")
 				}
 			}
 		}
