@@ -47,9 +47,13 @@ type comparer struct {
 
 // Observe queues the version that a settled visit brought, or the news that the page is not there. It does not block.
 func (c *comparer) Observe(v crawler.Report) {
-	if !c.isOfInterest(v) {
-		return
+	if c.isOfInterest(&v) {
+		c.put(v)
 	}
+}
+
+// put queues a version.
+func (c *comparer) put(v crawler.Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -67,7 +71,7 @@ func (c *comparer) Observe(v crawler.Report) {
 }
 
 // isOfInterest reports whether a visit may have changed what a reader sees.
-func (c *comparer) isOfInterest(v crawler.Report) bool {
+func (c *comparer) isOfInterest(v *crawler.Report) bool {
 	if v.Versions == 0 || v.URI.IsRobots() {
 		return false
 	}
@@ -90,12 +94,12 @@ func isHTML(contentType string) bool {
 }
 
 // isRedirect reports whether a visit found that the page moved.
-func isRedirect(v crawler.Report) bool {
+func isRedirect(v *crawler.Report) bool {
 	return v.Status >= 300 && v.Status < 400 && v.Archived != nil && v.Archived.Location != ""
 }
 
 // awayBy returns why a page was not there at a visit: "withdrawn", "wall", or "" if it was, or if nobody knows.
-func awayBy(v crawler.Report) string {
+func awayBy(v *crawler.Report) string {
 	switch {
 	case v.Status == http.StatusNotFound, v.Status == http.StatusGone, v.Status == http.StatusUnavailableForLegalReasons,
 		strings.HasPrefix(v.Block, evaluators.NotFound):
@@ -158,13 +162,13 @@ func (c *curation) whatChanged(v crawler.Report, inForce *config.Config) capture
 	before := captures.Page{URI: u, Status: http.StatusOK}
 	after := captures.Page{URI: u, Status: v.Status, Wall: v.Block, Header: http.Header{}}
 	switch {
-	case awayBy(v) != "":
+	case awayBy(&v) != "":
 		earlier := v.Versions
 		if !v.Failed {
 			earlier-- // the answer that says so is one
 		}
 		return changes.Between(before, after, earlier)
-	case isRedirect(v):
+	case isRedirect(&v):
 		after.Header.Set("Location", v.Archived.Location)
 		return changes.Between(before, after, 0)
 	}

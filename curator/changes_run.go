@@ -49,7 +49,7 @@ func (c *comparer) next() *crawler.Report {
 
 // add compares the versions that a visit is about, and stores the result.
 func (c *comparer) add(v crawler.Report) {
-	if now := awayBy(v); now != "" && now == c.store.Away(v.URI.String()) {
+	if now := awayBy(&v); now != "" && now == c.store.Away(v.URI.String()) {
 		return // a visit before has said so
 	}
 	stored, err := c.store.Add(c.note(v), c.now())

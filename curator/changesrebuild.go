@@ -142,7 +142,7 @@ func (r *rebuilding) see(ctx context.Context, e captures.Entry) error {
 	if inPeriod {
 		page, away, ok = r.read(ctx, e)
 	} else if status, err := strconv.Atoi(e.Status); err == nil {
-		away = awayBy(crawler.Report{Status: status})
+		away = awayBy(&crawler.Report{Status: status})
 	}
 	if !ok || away != "" && (h.versions == 0 || away == h.away) {
 		return nil
@@ -188,7 +188,7 @@ func (r *rebuilding) read(ctx context.Context, e captures.Entry) (p captures.Pag
 		begin := p.Content[:min(len(p.Content), evaluators.BlockReads)]
 		p.Wall = evaluators.Block(evaluators.Answer{Status: p.Status, Header: p.Header, Content: begin})
 	}
-	away = awayBy(crawler.Report{Status: p.Status, Block: p.Wall})
+	away = awayBy(&crawler.Report{Status: p.Status, Block: p.Wall})
 	return p, away, html || away != "" || p.Header.Get("Location") != ""
 }
 
