@@ -250,6 +250,8 @@ func TestAPageIsCapturedNowWithItsEmbeds(t *testing.T) {
 	b.Wait(`[...document.querySelectorAll("a")].some((a) => a.textContent === "Add it as a seed")`)
 	b.Click("Add it as a seed")
 	b.Wait(`document.querySelector("textarea[name=list]")?.value === "http://elsewhere.example/"`)
+	b.Go(origin + "#/uri?u=" + url.QueryEscape(seed))
+	b.Wait(`document.getElementById("view").innerText.includes("not known yet how often it changes: every visit found a change")`)
 }
 
 // ask asks the API of a daemon about a URI, and returns the answer.

@@ -193,7 +193,7 @@ function seeds(site) {
         ['next visit', due],
         ['last change', (r) => near(r.last_change)],
         ['versions', (r) => count(r.versions)],
-        ['changes and visits', (r) => inWords(r.rate_per_day, r.wait_seconds) || '–', 'wide'],
+        ['changes and visits', (r) => inWords(r) || '–', 'wide'],
       ],
       site.seeds,
       'The configuration names no seed of this site.',

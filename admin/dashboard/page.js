@@ -116,9 +116,12 @@ export function span(seconds) {
   return (seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)) + ' s';
 }
 
-// inWords says how often a page changes and is visited, and which share of its versions is thought to be missed.
-export function inWords(perDay, wait) {
+// inWords says how often a page changes and is visited, and which share of its versions is thought to be missed. While
+// each visit found a version, the page may change any number of times more often than it was visited.
+export function inWords(page) {
+  const { rate_per_day: perDay, wait_seconds: wait, visits, versions } = page;
   if (!perDay || !wait) return '';
+  if (visits <= versions) return `visited every ${span(wait)}; not known yet how often it changes: ${visits === 1 ? 'one visit so far' : 'every visit found a change'}`;
   const expected = (perDay * wait) / 86400; // changes between two visits
   const missed = 1 - (1 - Math.exp(-expected)) / expected;
   const often = perDay >= 1 ? `${perDay.toFixed(1)} changes a day` : `a change every ${span(86400 / perDay)}`;

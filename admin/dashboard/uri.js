@@ -62,7 +62,7 @@ const facts = (known, why) =>
     ['next visit', why && !why.at ? why.next : near(known.due, 'late')],
     ['because', why?.why || '–'],
     ['interval', span(known.wait_seconds)],
-    known.rate_per_day ? ['expected', inWords(known.rate_per_day, known.wait_seconds)] : null,
+    known.rate_per_day ? ['expected', inWords(known)] : null,
     ['found', `${known.hops ? 'by the hop path ' + known.hops : 'as a seed'}${known.via ? ', on ' + known.via : ''}`],
   ]);
 
