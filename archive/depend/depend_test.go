@@ -263,3 +263,16 @@ func TestTheCapturesOfAGrowingFileAreThoseThatAReaderFinds(t *testing.T) {
 		})
 	}
 }
+
+// TestADamagedIndexIsAnError adds a file to an index whose list of names is older than its runs.
+func TestADamagedIndexIsAnError(t *testing.T) {
+	t.Parallel()
+	lib := varied(t, 2, unseen)
+	put(t, lib, namesOf(lib)...)
+	if err := os.WriteFile(filepath.Join(lib.Dir, depend.Folder, "names"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := depend.Put(lib.Dir); err == nil || !strings.Contains(err.Error(), "make the index again") {
+		t.Errorf("adding a file: %v", err)
+	}
+}

@@ -209,7 +209,8 @@ func (c *Collector) lines(lines []string, n uint32) []string {
 // Put adds finished files to the index in a folder, and merges runs. A file that is known already is replaced.
 func Put(dir string, files ...*Collector) (err error) {
 	s := &store{dir: dir}
-	if err := os.MkdirAll(s.path(""), 0o755); err != nil {
+	folder := s.path("")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("write the dependency index: %w", err)
 	}
 	lock, err := os.OpenFile(s.path(lockName), os.O_CREATE|os.O_RDWR, 0o644)
@@ -227,7 +228,7 @@ func Put(dir string, files ...*Collector) (err error) {
 		err = s.compact()
 	}
 	if err != nil {
-		return fmt.Errorf("write the dependency index in %s: %w", s.path(""), err)
+		return fmt.Errorf("write the dependency index in %s: %w", folder, err)
 	}
 	return nil
 }
