@@ -27,7 +27,7 @@ func DayRow(day, host string, d evaluators.Captured) api.DayRow {
 }
 
 // today returns the requests and versions of today, of the hosts that only selects; nil selects all. The estimate of
-// each host is corrected by all that is known of its day.
+// each host follows from all that is known of its day.
 func today(store *hosts.Daily, only Choice, now time.Time) (api.DayRow, error) {
 	of := map[uri.Host]evaluators.Day{}
 	err := store.Each("", now.UTC().Truncate(24*time.Hour), time.Time{}, func(at hosts.HostDay, d evaluators.Day) error {

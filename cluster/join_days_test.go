@@ -46,11 +46,10 @@ func TestAJoinedReportIsTheReportOfAll(t *testing.T) {
 	all, parts := hostDays{}, []hostDays{{}, {}, {}}
 	for host := range 30 {
 		for day := range 5 {
-			d := evaluators.Day{Requests: random.IntN(50), Seen: random.IntN(3), Versions: 5 * random.Float64()}
-			for range d.Requests {
-				d.Odds = d.Odds.Plus(evaluators.OddsOf(random.Float64(), random.IntN(3) == 0, random.IntN(4) == 0))
+			d := evaluators.Day{Requests: random.IntN(50)}
+			for n := range random.IntN(3) {
+				d = d.Plus(evaluators.Found(random.Float64(), 10*n, 0))
 			}
-			d.Versions = max(d.Versions, float64(d.Seen))
 			at := [2]string{fmt.Sprintf("h%02d.example", host), fmt.Sprintf("2026-01-0%d", day+1)}
 			all[at], parts[host%3][at] = d, d
 		}

@@ -180,20 +180,17 @@ func newVersions(v *aspects.Visit) float64 {
 }
 
 // countDaily adds a visit to the counts of its host and day. A robots.txt is a request, but not a version. Neither is
-// a first capture: no capture target applies to what a page was before it was known.
+// a first capture, because no capture target applies to what a page was before it was known, nor a feed or sitemap,
+// because its next reading has the entries too.
 func (c *Crawler) countDaily(v *aspects.Visit) error {
 	if misfortune.HostDown(v.Capture.Status) {
 		return nil
 	}
 	d := evaluators.Day{Requests: 1}
-	if !v.IsRobots && !v.Failed && !v.Verdict.First && noise.Counts(v) {
-		changed := v.WaitState == evaluators.Changed
-		d.Odds = evaluators.OddsOf(v.Next.Wait.Odds, changed, v.Next.Wait.Again && v.Next.Record.Versions > 2)
-		d.Versions = v.Next.Wait.Versions
-		if v.WaitState == evaluators.Changed {
-			d.Seen, d.Versions = 1, max(d.Versions, 1)
-			d.Blind = evaluators.BlindIf(v.Next.Record.Visits, v.Next.Record.Versions, v.Next.Input.Changes > 0)
-		}
+	r := &v.Next.Record
+	isPage := !v.IsRobots && r.Source == ""
+	if isPage && !v.Failed && !v.Verdict.First && noise.Counts(v) && v.WaitState == evaluators.Changed {
+		d = evaluators.Found(v.Next.Wait.Versions-1, r.Versions-1, evaluators.BlindIf(r.Visits, r.Versions))
 	}
 	return c.parts.Daily.Add(v.URI().Host(), v.Capture.Started, d)
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// DailyCount returns a visit as the crawl adds it to its daily counts. A robots.txt and a first capture are never a
-// version. If the line does not say how many versions appeared since the last visit, the estimate is made from the
-// share of visits that found one.
+// DailyCount returns a visit as the crawl adds it to its daily counts. A robots.txt, a first capture, and a feed or
+// sitemap, whose entries are read, are never a version. If the line does not say how many versions appeared since the
+// last visit, the estimate is made from the share of visits that found one.
 func DailyCount(g *RawEntry) evaluators.Day {
 	switch {
 	case NotTried(g.Status), g.Status == dnsFailed, g.Status == connectFailed:
@@ -17,19 +17,17 @@ func DailyCount(g *RawEntry) evaluators.Day {
 		g.Uncounted, g.Scheduled && g.Versions <= 1 && !g.Unchanged:
 		return evaluators.Day{Requests: 1}
 	}
-	version := IsVersion(g) && !g.Unchanged
-	d := evaluators.Day{Requests: 1, Odds: evaluators.OddsOf(g.Odds, version, g.Again && g.Versions > 2)}
-	if !version {
-		return d
+	if !IsVersion(g) || g.Unchanged {
+		return evaluators.Day{Requests: 1}
 	}
-	d.Seen, d.Versions = 1, max(g.New, 1)
+	blind, versions := 0, max(g.New, 1)
 	if g.Scheduled && g.Versions > 1 {
-		d.Blind = evaluators.BlindIf(g.Visits, g.Versions, false)
+		blind = evaluators.BlindIf(g.Visits, g.Versions)
 	}
 	if g.New == 0 && g.Scheduled && g.Visits > 1 {
-		d.Versions = evaluators.VersionsFound(g.Visits, g.Versions)
+		versions = evaluators.VersionsFound(g.Visits, g.Versions)
 	}
-	return d
+	return evaluators.Found(versions-1, g.Versions-1, blind)
 }
 
 // Heritrix's status codes for a host that could not be reached.

@@ -16,25 +16,16 @@ func TestAFirstCaptureIsNoVersionOfItsDay(t *testing.T) {
 		t.Errorf("the first capture counts as %+v, want %+v", got, want)
 	}
 	page.Visits, page.Versions, page.New = 5, 2, 1.5
-	if got, want := crawllog.DailyCount(&page), (evaluators.Day{Requests: 1, Seen: 1, Versions: 1.5}); got != want {
+	want := evaluators.Day{Requests: 1, Seen: 1, Versions: 1.5, Spread: 0.25, Young: 1}
+	if got := crawllog.DailyCount(&page); got != want {
 		t.Errorf("the next version counts as %+v, want %+v", got, want)
 	}
 	page.Visits = 2
 	if got := crawllog.DailyCount(&page).Blind; got != 1 {
 		t.Errorf("of a page that changed at each visit %d versions are blind, want 1", got)
 	}
-	page.Odds, page.Again = 0.4, true // the visit before is the first capture, which says nothing about bursts
-	want := evaluators.Odds{Visits: 1, Found: 1, Expected: 0.4}
-	if got := crawllog.DailyCount(&page).Odds; got != want {
-		t.Errorf("a change that was expected counts as %+v, want %+v", got, want)
-	}
-	page.Versions, want.Again = 3, 1
-	if got := crawllog.DailyCount(&page).Odds; got != want {
-		t.Errorf("a change after another one counts as %+v, want %+v", got, want)
-	}
-	page.Unchanged, page.Again, page.New = true, false, 0
-	quiet := evaluators.Day{Requests: 1, Odds: evaluators.OddsOf(0.4, false, false)}
-	if got, want := crawllog.DailyCount(&page), quiet; got != want {
+	page.Unchanged, page.New = true, 0
+	if got, want := crawllog.DailyCount(&page), (evaluators.Day{Requests: 1}); got != want {
 		t.Errorf("a visit that found nothing new counts as %+v, want %+v", got, want)
 	}
 }

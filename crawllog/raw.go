@@ -26,13 +26,11 @@ type RawEntry struct {
 	Duplicate   bool    // a revisit record, because the payload was archived before
 	NotModified bool    // a revisit record, because the server answered 304
 	Unwritten   bool    // like one of the two above, but without a revisit record, as configured
-	Uncounted   bool    // a second look, or a visit that found only noise: a change counts in no estimate of versions
+	Uncounted   bool    // a second look, only noise, or a feed or sitemap: a change counts in no estimate of versions
 	Repeats     []byte  // the word behind [Hit]: where the payload was archived before; empty = the log does not say
 	Misfortune  bool    // an annotation says what went wrong on the web, or what the server sent instead of the page
 	Spared      int64   // bytes that were not transferred, judged by the last capture
 	New         float64 // estimated number of versions since the last judged visit; 0 = unknown
-	Odds        float64 // probability of a change, as expected before the visit; 0 = unknown
-	Again       bool    // this visit and the one before found a change
 	State       []byte  // "unknown", "unchanged" or "changed"; empty without the thirteenth column
 }
 
@@ -45,11 +43,14 @@ var (
 	rawSpared      = []byte(Spared)
 	rawHit         = []byte(Hit)
 	rawNew         = []byte("new:")
-	rawOdds        = []byte("odds:")
 	rawLook        = []byte(Look)
 	rawState       = []byte(`"contentState":"`)
 	rawMisfortunes = [][]byte{
 		[]byte("err="), []byte("challenge:"), []byte("consent:"), []byte("loop:"), []byte("notFound:"),
+	}
+	rawSources = [][]byte{
+		[]byte("feedListed:"), []byte("feedNew:"), []byte("feedUpdated:"),
+		[]byte("sitemapListed:"), []byte("sitemapNew:"), []byte("sitemapUpdated:"),
 	}
 	dash = []byte("-")
 )
@@ -143,8 +144,6 @@ func (g *RawEntry) parseAnnotation(a []byte) {
 		g.Unwritten = true
 	case Restless, Noise:
 		g.Uncounted = true
-	case "again":
-		g.Again = true
 	default:
 		switch {
 		case bytes.HasPrefix(a, rawLook):
@@ -155,10 +154,9 @@ func (g *RawEntry) parseAnnotation(a []byte) {
 			if n, err := strconv.ParseFloat(string(a[len(rawNew):]), 64); err == nil && n > 0 && n < maxNew {
 				g.New = n
 			}
-		case bytes.HasPrefix(a, rawOdds):
-			if p, err := strconv.ParseFloat(string(a[len(rawOdds):]), 64); err == nil && p > 0 && p <= 1 {
-				g.Odds = p
-			}
+		}
+		for _, prefix := range rawSources {
+			g.Uncounted = g.Uncounted || bytes.HasPrefix(a, prefix)
 		}
 		for _, prefix := range rawMisfortunes {
 			g.Misfortune = g.Misfortune || bytes.HasPrefix(a, prefix)

@@ -2,6 +2,7 @@ package evaluators
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -383,11 +384,11 @@ func TestNearDuplicatesAreUnchangedWithinTheTolerance(t *testing.T) {
 func TestDayWritesItsCounts(t *testing.T) {
 	t.Parallel()
 	for want, d := range map[string]Day{
-		"412 changes captured of some 503 (82 %, probably 58 to 95 %), 2.3 requests each": {
-			Requests: 950, Seen: 412, Versions: 503.2, Odds: Odds{Visits: 950, Found: 412, Again: 178, Expected: 412},
+		"412 changes captured of some 503 (82 %, probably 69 to 91 %), 2.3 requests each": {
+			Requests: 950, Seen: 412, Versions: 503.2, Spread: 800,
 		},
 		"3 changes captured of some 3 (100 %, probably 65 to 100 %), 1.0 requests each":                            {Requests: 3, Seen: 3, Versions: 1},
-		"1 change captured of some 1 (100 %, probably 38 to 100 %), 2.0 requests each":                             {Requests: 2, Seen: 1, Versions: 1},
+		"captured share not known yet: between 38 and 100 %; at least 1 change":                                    {Requests: 2, Seen: 1, Versions: 1},
 		"captured share not known yet: every visit found a change; at least 1 change":                              {Requests: 1, Seen: 1, Versions: 1, Blind: 1},
 		"captured share not known yet: every visit found a change; at least 9 changes":                             {Requests: 9, Seen: 9, Versions: 12, Blind: 9},
 		"captured share not known yet: 5 of 9 changes are of URIs that changed at every visit; at least 9 changes": {Requests: 40, Seen: 9, Versions: 12, Blind: 5},
@@ -399,42 +400,41 @@ func TestDayWritesItsCounts(t *testing.T) {
 	}
 }
 
-// A host missed 100 of 500 versions by the model. What visits found says whether that is too many or too few.
-func TestWhatVisitsFoundCorrectsTheEstimate(t *testing.T) {
+// A host missed 100 of 500 versions by the model. The bounds are closer if many pages missed them.
+func TestTheBoundsAreFarApartIfOnePageMissedAll(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		odds      Odds
-		low, high float64 // bounds of the estimated number of missed versions
-	}{
-		"nothing was expected":         {Odds{}, 100, 100},
-		"as expected":                  {Odds{Visits: 1000, Found: 400, Again: 160, Expected: 400}, 99, 101},
-		"changes come at even times":   {Odds{Visits: 800, Found: 400, Again: 150, Expected: 330}, 45, 60},
-		"changes come in bursts":       {Odds{Visits: 1300, Found: 400, Again: 220, Expected: 400}, 170, 185},
-		"nearly all visits find one":   {Odds{Visits: 405, Found: 400, Again: 396, Expected: 390}, 90, 105},
-		"a few visits change little":   {Odds{Visits: 3, Found: 2, Again: 1, Expected: 1}, 65, 100},
-		"the correction has its bound": {Odds{Visits: 5000, Found: 400, Again: 400, Expected: 900}, 300, 300},
-	} {
-		got := Day{Requests: 1000, Seen: 400, Versions: 500, Odds: c.odds}.Captured()
-		if got.Missed < c.low || got.Missed > c.high {
-			t.Errorf("%s: %.1f versions missed, want %g to %g", name, got.Missed, c.low, c.high)
+	before := 1.0
+	for _, pages := range []float64{1, 4, 25, 100} {
+		c := Day{Requests: 1000, Seen: 400, Versions: 500, Spread: pages * math.Pow(100/pages, 2)}.Captured()
+		low, high := c.Range()
+		if !(low < c.Share() && c.Share() < high) || high-low >= before || c.Missed != 100 {
+			t.Errorf("%g pages: %.3f, between %.3f and %.3f", pages, c.Share(), low, high)
 		}
-		if low, high := got.Range(); !(low < got.Share() && got.Share() < high) {
-			t.Errorf("%s: %.3f, between %.3f and %.3f", name, got.Share(), low, high)
-		}
+		before = high - low
+	}
+	sum := Day{}
+	for n := range 10 {
+		sum = sum.Plus(Found(0.5, n+1, 0))
+	}
+	if sum.Spread != 25 || sum.Versions != 15 || sum.Seen != 10 {
+		t.Errorf("ten visits of one page that missed 5 count as %+v", sum)
+	}
+	far := Day{Requests: 9, Seen: 2, Versions: 4, Spread: 4}.Captured()
+	if said := far.Unknown(); said != "not known yet: between 13 and 100 %; at least 2 changes" {
+		t.Errorf("of bounds that say nothing: %q", said)
 	}
 }
 
 func TestTheBoundsOfManyHostsAreCloser(t *testing.T) {
 	t.Parallel()
-	odds := Odds{Visits: 1000, Found: 400, Again: 160, Expected: 400}
-	one := Day{Seen: 400, Versions: 500, Odds: odds}
+	one := Day{Seen: 400, Versions: 500}
 	var all Captured
 	for range 25 {
 		all = all.Plus(one.Captured())
 	}
 	low, high := one.Captured().Range()
 	lowest, highest := all.Range()
-	if highest-lowest > (high-low)/4 || !(lowest < all.Share() && all.Share() < highest) {
+	if highest-lowest > (high-low)/2.5 || !(lowest < all.Share() && all.Share() < highest) {
 		t.Errorf("one host %.3f to %.3f, 25 hosts %.3f to %.3f", low, high, lowest, highest)
 	}
 }

@@ -111,8 +111,8 @@ func (l Learned) next(in WaitInput) Wait {
 	if in.State != Unknown {
 		found = e.Observe(in.observation())
 		reason += dated(found, in)
-		if found.Count == 0 {
-			found.Versions = math.Min(found.Versions, maxUnseen+wanted*in.stretch())
+		if found.Count == 0 && found.Versions > 1 {
+			found.Versions = 1 + (math.Min(found.Versions, maxUnseen+wanted*in.stretch())-1)*found.Hidden
 		}
 	}
 	if in.First && in.State == Changed {

@@ -23,14 +23,15 @@ import (
 )
 
 // letter begins each key, and one of the formats each value. The requests and the versions seen follow the format as
-// unsigned varints, and then the estimated versions as a big-endian float of 64 bits. Format 2 has the numbers of
-// [evaluators.Odds] too: before the versions as varints, and after them as a float. Format 1 is written for days that
-// have none. Format 3 is format 2 with one more varint, [evaluators.Day.Blind]; it is written for days that have any.
+// unsigned varints, and then the estimated versions as a big-endian float of 64 bits. Format 1 is written for days that
+// missed nothing. Format 4 has [evaluators.Day.Blind] after the versions seen, and [evaluators.Day.Spread] at the end.
+// Format 2 has three more varints and one more float, which are not used any more, and format 3 has Blind after them.
 const (
 	letter      = 'a'
 	withoutOdds = 1
 	withOdds    = 2
 	withBlind   = 3
+	withSpread  = 4
 )
 
 // MaxDays is the number of days that are kept of a host.
@@ -124,11 +125,8 @@ func parseKey(k []byte) (HostDay, bool) {
 
 func encodeDay(d evaluators.Day) ([]byte, error) {
 	format := byte(withoutOdds)
-	if d.Odds != (evaluators.Odds{}) {
-		format = withOdds
-	}
-	if d.Blind > 0 {
-		format = withBlind
+	if d.Spread > 0 || d.Young > 0 || d.Blind > 0 {
+		format = withSpread
 	}
 	counts, floats := dailyNumbers(&d, format)
 	v := []byte{format}
@@ -144,11 +142,14 @@ func encodeDay(d evaluators.Day) ([]byte, error) {
 // dailyNumbers lists the fields of d in the order in which a format stores them.
 func dailyNumbers(d *evaluators.Day, format byte) (counts []*int, floats []*float64) {
 	counts, floats = []*int{&d.Requests, &d.Seen}, []*float64{&d.Versions}
-	if format >= withOdds {
-		counts = append(counts, &d.Odds.Visits, &d.Odds.Found, &d.Odds.Again)
-		floats = append(floats, &d.Odds.Expected)
+	switch format {
+	case withOdds, withBlind:
+		counts = append(counts, new(int), new(int), new(int))
+		floats = append(floats, new(float64))
+	case withSpread:
+		counts, floats = append(counts, &d.Young), append(floats, &d.Spread)
 	}
-	if format == withBlind {
+	if format >= withBlind {
 		counts = append(counts, &d.Blind)
 	}
 	return counts, floats
@@ -156,7 +157,7 @@ func dailyNumbers(d *evaluators.Day, format byte) (counts []*int, floats []*floa
 
 func decodeDay(v []byte, d *evaluators.Day) error {
 	fault := fmt.Errorf("%w: %d bytes", ErrCorrupt, len(v))
-	if len(v) == 0 || v[0] < withoutOdds || v[0] > withBlind {
+	if len(v) == 0 || v[0] < withoutOdds || v[0] > withSpread {
 		return fault
 	}
 	counts, floats := dailyNumbers(d, v[0])

@@ -87,14 +87,10 @@ func FuzzDecode(f *testing.F) {
 	valid, err := encodeDay(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25})
 	must(f, err)
 	f.Add(valid)
-	day := evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25, Odds: evaluators.OddsOf(0.4, true, true)}
-	odds, err := encodeDay(day)
+	spread, err := encodeDay(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25, Spread: 0.5, Young: 2, Blind: 3})
 	must(f, err)
-	f.Add(odds)
-	day.Blind = 3
-	blind, err := encodeDay(day)
-	must(f, err)
-	f.Add(blind)
+	f.Add(spread)
+	f.Add(withThreeMore)
 	f.Add([]byte{withoutOdds, 0xff})
 	f.Fuzz(func(t *testing.T, v []byte) {
 		var d, again evaluators.Day
@@ -124,16 +120,26 @@ func TestDaysOfOlderVersionsCanBeRead(t *testing.T) {
 	old, err := encodeDay(d)
 	must(t, err)
 	if old[0] != withoutOdds {
-		t.Errorf("a day without odds is written in format %d", old[0])
+		t.Errorf("a day that missed nothing is written in format %d", old[0])
 	}
-	d = d.Plus(evaluators.Day{Requests: 1, Seen: 1, Versions: 2, Odds: evaluators.OddsOf(0.25, true, true)})
+	must(t, decodeDay(withThreeMore, &d))
+	if want := (evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25, Blind: 3}); d != want {
+		t.Errorf("%+v, want %+v", d, want)
+	}
+	d = d.Plus(evaluators.Found(1.5, 2, 1))
 	now, err := encodeDay(d)
 	must(t, err)
 	var again evaluators.Day
 	must(t, decodeDay(now, &again))
-	if want := (evaluators.Odds{Visits: 1, Found: 1, Again: 1, Expected: 0.25}); again != d || again.Odds != want {
-		t.Errorf("%+v, want %+v with odds %+v", again, d, want)
+	want := evaluators.Day{Requests: 301, Seen: 8, Versions: 10.75, Spread: 6.75, Young: 1, Blind: 4}
+	if again != d || again != want {
+		t.Errorf("%+v, want %+v", again, want)
 	}
+}
+
+// withThreeMore is a day in format 3.
+var withThreeMore = []byte{
+	3, 0xac, 0x02, 7, 1, 1, 1, 3, 0x40, 0x20, 0x80, 0, 0, 0, 0, 0, 0x3f, 0xd0, 0, 0, 0, 0, 0, 0,
 }
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

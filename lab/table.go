@@ -134,8 +134,8 @@ func showFigures(out io.Writer, resources int, f sim.Figures, perSource bool) er
 	fmt.Fprint(w, "\ncapture target\tcaptured\t95 %\tits own estimate\trequests\thosts within 10 points\twithin its bounds\tby 5 % random visits\tmean error\t")
 	fmt.Fprintln(w, "lowest without one source\t")
 	for _, t := range f.Targets {
-		fmt.Fprintf(w, "%g\t%.3f\t%.2f–%.2f\t%.3f\t%d\t%d of %d\t%d\t%.0f\t%+.3f\t%.0f %%\t\n",
-			t.Target, t.Share, t.Low, t.High, t.Estimated, t.Requests, t.Honest, t.Hosts, t.Within, t.Probed, t.Bias,
+		fmt.Fprintf(w, "%g\t%.3f\t%.2f–%.2f\t%.3f\t%d\t%d of %d\t%d of %d\t%.0f\t%+.3f\t%.0f %%\t\n",
+			t.Target, t.Share, t.Low, t.High, t.Estimated, t.Requests, t.Honest, t.Hosts, t.Within, t.Told, t.Probed, t.Bias,
 			100*t.Without)
 	}
 	fmt.Fprintln(w, "\nhosts visited mostly after longer waits than the shortest\tcaptured\ttheir own estimate\twithin 10 points\t")

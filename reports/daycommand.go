@@ -44,10 +44,11 @@ The number of all changes is an estimate. The learned rule derives it from the r
 follows from the share of visits that found a change. A change counts on the day of the visit that found it. robots.txt is requested
 but has no changes. Days are in UTC.
 
-Under the learned rule the estimate is corrected by what visits found: how often they found a change, compared with what was expected
-of them, and how often a change followed another one. After the share are its bounds: for nine hosts of ten the true share is between
-them. For all hosts together the bounds are closer. Of a page that changed at every visit so far nobody knows how often it changes. If
-most changes are of such pages, the report says that the share is not known yet, and no capture target counts as met.
+Under the learned rule the estimate knows of each page whether its changes come regularly, at random or in bursts. After the share are
+its bounds: for nine hosts of ten the true share is between them. For all hosts together the bounds are closer. Of a page that changed at
+every visit so far nobody knows how often it changes. If most changes are of such pages, or the bounds are more than 65 points apart, the
+report says that the share is not known yet, and no capture target counts as met. Feeds and sitemaps have no changes here, because the
+next reading has their entries too.
 
 Lines below the table name hosts that cannot meet their capture target, and what they would need. Only the daemon knows this.`,
 		Example: `  arcrawl report days

@@ -33,7 +33,7 @@ func (t *dayTally) Add(host, day string, d evaluators.Day) {
 	}
 }
 
-// Report returns the report of everything added. The estimates of each host are corrected by all its days together.
+// Report returns the report of everything added. The estimate of each host follows from all its days together.
 func (t *dayTally) Report() api.DayReport {
 	out := api.DayReport{
 		Days: []api.DayRow{}, Hosts: []api.DayRow{}, Rows: t.rows, More: t.more, Pace: []api.HostPace{},

@@ -77,7 +77,8 @@ type Observation struct {
 
 // Finding holds the results of an observation.
 type Finding struct {
-	Versions float64   // versions that probably appeared since the last judged visit
+	Versions float64   // versions that probably appeared since the last judged visit, if they come at random
+	Hidden   float64   // how many times more of these are missed, as far as the URI's changes come otherwise
 	Odds     float64   // probability of a change since that visit, as believed before this one; zero if there was none
 	Again    bool      // the visit found a change, and so did the last judged visit
 	Count    int       // number of changes, if the observation has it; zero if it does not
@@ -152,7 +153,7 @@ func (r *Estimator) Observe(o Observation) Finding {
 		found.Versions = seen
 	case o.Changed:
 		seen = expected / -math.Expm1(-expected)
-		found.Versions = 1 + r.crowding()*(seen-1)
+		found.Versions, found.Hidden = seen, r.hidden()
 	}
 	if passed < maxClockWait*secondsPerDay {
 		r.clock.learn(last, now, expected, seen-float64(len(d.moments)), w)
@@ -222,6 +223,30 @@ func (r *Estimator) crowding() float64 {
 	known := max(r.staged[1][0].shape-priorShape, 0)
 	c := math.Pow(soon/r.rates[usualRate].mean(), known/(known+crowdingPrior))
 	return min(max(c, minCrowding), maxCrowding)
+}
+
+// The constants of hidden were chosen on invented pages, see docs/scheduling-figures.md.
+const (
+	regular, atRandom = 0.58, 0.70 // ratios of pages that change at regular intervals, and at random
+	bursts            = 1.15       // the ratio above which a page changes in bursts
+	hiddenPerRatio    = 3.0        // more versions for each 1 above
+	maxHidden         = 4.0
+	hiddenPrior       = 1.5 // number of changes that count as having come at random
+)
+
+// hidden returns how many times more versions are missed than if changes came at random. It follows from how much
+// likelier than usual a change is soon after another one. Pages that change at regular intervals are visited several
+// times between two changes, and hide none. In a burst several changes follow each other between two visits.
+func (r *Estimator) hidden() float64 {
+	known := max(r.staged[1][0].shape-priorShape, 0)
+	ratio := math.Pow(r.staged[1][0].mean()/r.rates[usualRate].mean(), known/(known+hiddenPrior))
+	switch {
+	case ratio < atRandom:
+		return max(ratio-regular, 0) / (atRandom - regular)
+	case ratio > bursts:
+		return min(1+hiddenPerRatio*(ratio-bursts), maxHidden)
+	}
+	return 1
 }
 
 // update lets every belief forget, adds to its weight how well it predicted the visit, and learns from the visit.

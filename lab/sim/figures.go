@@ -51,6 +51,7 @@ type TargetFigure struct {
 	Requests  int     `json:"requests"`
 	Hosts     int     `json:"hosts"`        // with 100 versions or more
 	Honest    int     `json:"honest_hosts"` // whose estimate is within 10 points
+	Told      int     `json:"hosts_told"`   // whose share is known
 	Within    int     `json:"hosts_within"` // whose true share is within the bounds that the estimate has
 	Probed    float64 `json:"hosts_probed"` // within 10 points if only random second visits were believed, see probed
 	Bias      float64 `json:"bias"`         // mean error of the estimate over hosts
@@ -206,6 +207,10 @@ func targetFigure(target float64, all []History, played []Tally, seed uint64) Ta
 			f.Longer.Hosts++
 		}
 		of[sourceOf[name]]++
+		if !estimate.Known() {
+			continue
+		}
+		f.Told++
 		if low, high := estimate.Range(); low <= t.Share() && t.Share() <= high {
 			f.Within++
 		}
@@ -222,7 +227,7 @@ func targetFigure(target float64, all []History, played []Tally, seed uint64) Ta
 	f.Longer.Share, f.Longer.Estimated = longerTruth.Share(), longer.Share()
 	f.Estimated = together.Share()
 	f.Probed = probed(probes, all, played)
-	f.Bias /= math.Max(1, float64(f.Hosts))
+	f.Bias /= math.Max(1, float64(f.Told))
 	f.Without = 1
 	for name := range of {
 		if rest := f.Hosts - of[name]; rest > 0 {
@@ -234,5 +239,6 @@ func targetFigure(target float64, all []History, played []Tally, seed uint64) Ta
 
 // estimate returns what a policy estimates to have captured of a host.
 func (t Tally) estimate() evaluators.Captured {
-	return evaluators.Day{Requests: t.Requests, Seen: t.Captured, Versions: t.Expected, Odds: t.Odds}.Captured()
+	d := evaluators.Day{Requests: t.Requests, Seen: t.Captured, Versions: t.Expected, Spread: t.Spread, Young: t.Young}
+	return d.Captured()
 }

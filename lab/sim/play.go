@@ -36,8 +36,6 @@ type Plan struct {
 	Expected float64       // changes expected in that time, if the policy estimates them
 	PerDay   float64       // changes per day expected, if the policy estimates them
 	Versions float64       // versions that probably appeared since the visit before, if the policy estimates them
-	Odds     float64       // probability of a change at this visit, as expected before it; zero if nothing was expected
-	Again    bool          // this visit and the one before found a change
 	Look     bool          // the next visit is a second look, which says whether the page differs at every fetch
 }
 
@@ -67,7 +65,8 @@ type Tally struct {
 	Delay    time.Duration // from change to capture, summed over the captured versions
 	Late     time.Duration // from due time to visit, summed over the requests
 	Expected float64       // versions that the policy estimates; zero if it estimates none
-	Odds     evaluators.Odds
+	Spread   float64       // see [evaluators.Day]
+	Young    int           // the same
 }
 
 // Wasted returns the number of requests that found nothing new.
@@ -83,7 +82,8 @@ func (t Tally) Add(o Tally) Tally {
 	t.Delay += o.Delay
 	t.Late += o.Late
 	t.Expected += o.Expected
-	t.Odds = t.Odds.Plus(o.Odds)
+	t.Spread += o.Spread
+	t.Young += o.Young
 	return t
 }
 
@@ -103,7 +103,7 @@ type track struct {
 	seen    int           // the same as of the last visit that saw the page
 	last    time.Duration // the visit before, after the history's start
 	visited bool
-	found   bool // a visit after the first found a change
+	found   int // visits after the first that found a change
 	due     time.Time
 	stretch float64
 	plan    Plan // made at the visit before
@@ -197,9 +197,12 @@ func (t *track) visit(at time.Time) bool {
 	}
 	if !v.First {
 		t.tally.Expected += plan.Versions
-		changed := v.State == evaluators.Changed
-		t.tally.Odds = t.tally.Odds.Plus(evaluators.OddsOf(plan.Odds, changed, plan.Again && t.found))
-		t.found = t.found || changed
+		if v.State == evaluators.Changed {
+			t.found++
+			found := evaluators.Found(plan.Versions-1, t.found, 0)
+			t.tally.Spread += found.Spread
+			t.tally.Young += found.Young
+		}
 	}
 	return t.history.Watched-now >= wait+t.late
 }

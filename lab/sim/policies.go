@@ -161,7 +161,6 @@ func stackLooking(
 		}
 		plan := Plan{
 			Wait: w.Interval, Asked: w.Asked(), Expected: w.Expected, PerDay: w.PerDay, Versions: w.Versions,
-			Odds: w.Odds, Again: w.Again,
 		}
 		return look.then(plan, v, w)
 	}

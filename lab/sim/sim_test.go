@@ -55,7 +55,7 @@ func TestPlayCountsVersionsVisitedWhileCurrent(t *testing.T) {
 	t.Parallel()
 	got := sim.Play(every, 30, []sim.History{world(120, 10, 20, 45, 90, 119)})
 	// Visits at 30, 60, 90 and 120: the version of minute 10 was replaced before the visit at 30.
-	want := sim.Tally{Versions: 5, Captured: 4, Requests: 4, Delay: (10 + 15 + 0 + 1) * time.Minute}
+	want := sim.Tally{Versions: 5, Captured: 4, Requests: 4, Delay: (10 + 15 + 0 + 1) * time.Minute, Young: 4}
 	if diff := cmp.Diff([]sim.Tally{want}, got); diff != "" {
 		t.Error(diff)
 	}
