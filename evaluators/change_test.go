@@ -388,7 +388,7 @@ func TestDayWritesItsCounts(t *testing.T) {
 			Requests: 950, Seen: 412, Versions: 503.2, Spread: 800,
 		},
 		"3 changes captured of some 3 (100 %, probably 65 to 100 %), 1.0 requests each":                            {Requests: 3, Seen: 3, Versions: 1},
-		"captured share not known yet: between 38 and 100 %; at least 1 change":                                    {Requests: 2, Seen: 1, Versions: 1},
+		"1 change captured of some 1 (100 %, probably 38 to 100 %), 2.0 requests each":                             {Requests: 2, Seen: 1, Versions: 1},
 		"captured share not known yet: every visit found a change; at least 1 change":                              {Requests: 1, Seen: 1, Versions: 1, Blind: 1},
 		"captured share not known yet: every visit found a change; at least 9 changes":                             {Requests: 9, Seen: 9, Versions: 12, Blind: 9},
 		"captured share not known yet: 5 of 9 changes are of URIs that changed at every visit; at least 9 changes": {Requests: 40, Seen: 9, Versions: 12, Blind: 5},
