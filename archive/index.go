@@ -34,12 +34,16 @@ With -o the index is written to a file, which appears when it is complete. A sec
 files. An index named index.cdxj in the folder of the WARC files makes history, cat and diff fast; newer files are read in addition.
 With it, the folder deps is written, an index of which records depend on which, for deps, impact and dedup lost.
 
+If the name ends in .parquet, the file is a table for DuckDB, Spark or pandas, with the columns of Common Crawl's index, and one that
+says whether the payload changed.
+
 If the files are of several series, choose with --series.
 
 With --push the lines are sent to an OutbackCDX server instead, 1,000 in a request. Sending a line twice changes nothing. With --done a
 file lists the WARC files that the server has; unchanged ones are skipped the next time. So an interrupted push resumes, and a nightly
 push sends only new lines.`,
 		Example: `  arcrawl index -o warc/index.cdxj warc/
+  arcrawl index -o captures.parquet warc/
   arcrawl index foreign.warc.gz | grep text/html
   arcrawl index --push http://localhost:8901/arcrawl --done pushed.list warc/`,
 		Args: cobra.MinimumNArgs(1),
@@ -98,9 +102,12 @@ func makeIndex(
 	see := cli.PrintFinding(cmd.ErrOrStderr(), asJSON)
 	var sum index.Summary
 	var err error
-	if output == "" || output == "-" {
+	switch {
+	case output == "" || output == "-":
 		sum, err = index.Build(cmd.Context(), args, o, cmd.OutOrStdout(), see)
-	} else {
+	case strings.HasSuffix(output, parquetSuffix):
+		sum, err = writeTable(cmd.Context(), args, o, output, see)
+	default:
 		batch := collectDependencies(&o, args, output)
 		sum, err = index.WriteFile(cmd.Context(), args, o, output, see)
 		if err == nil && batch != nil {

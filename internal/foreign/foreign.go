@@ -182,6 +182,19 @@ func DataPackage(t testing.TB, descriptor string) []string {
 	return faults
 }
 
+// DuckDB returns what DuckDB answers to a query: rows of texts, numbers and nil. Files of the query are named as paths.
+func DuckDB(t testing.TB, query string) (rows [][]any) {
+	t.Helper()
+	out, errs, err := run(t, Node(t), filepath.Join(installed(t, "@duckdb/node-api"), "duckdb.mjs"), query)
+	if err != nil {
+		t.Fatalf("DuckDB: %v\n%s\n%s", err, errs, query)
+	}
+	if err := json.Unmarshal([]byte(out), &rows); err != nil {
+		t.Fatalf("DuckDB printed %q: %v", out, err)
+	}
+	return rows
+}
+
 // moduleRoot returns the root of the module. It starts at the folder of the package under test, in which tests run.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
