@@ -50,8 +50,12 @@ func (h Host) Label() string { return human.Host(h.Host) }
 
 // Condition returns the state of the host, and whether its file was removed.
 func (h Host) Condition() string {
-	if h.Removed {
-		return h.State + ", removed"
+	state := h.State
+	if state == "snoozed" {
+		state = "resting" // as people say it
 	}
-	return h.State
+	if h.Removed {
+		state += ", removed"
+	}
+	return state
 }

@@ -50,7 +50,7 @@ func TestTopUpdatesTheStatus(t *testing.T) {
 	if n := strings.Count(out.String(), "arcrawl 1.2"); n != 2 && n != 3 {
 		t.Errorf("the status was shown %d times", n)
 	}
-	if !strings.Contains(out.String(), "news.example  snoozed  12    2h") {
+	if !strings.Contains(out.String(), "news.example  resting  12    2h") {
 		t.Errorf("the hosts are not shown as they should:\n%s", &out)
 	}
 }

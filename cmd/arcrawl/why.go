@@ -82,7 +82,7 @@ func showWhy(out io.Writer, y api.Why) error {
 	if u.Visits > 0 {
 		row("visits", "%d, the last %s: %s", u.Visits, ago(u.LastVisit), crawllog.StatusText(u.LastStatus))
 		row("versions", "%d, the last %s", u.Versions, ago(u.LastChange))
-		row("interval", "%s learned%s", cli.Span(u.Wait), rateText(u.Rate))
+		row("interval", "%s learned%s", cli.Span(u.Wait), rateText(u))
 	}
 	if u.Failures > 0 {
 		row("failures", "%d in a row", u.Failures)
@@ -148,11 +148,15 @@ func orNone(s string) string {
 	return s
 }
 
-func rateText(perDay float64) string {
-	if perDay <= 0 {
+// rateText says how often a URI changes. While every visit found a version, nobody knows: it may change at any rate.
+func rateText(u api.URI) string {
+	switch {
+	case u.Rate <= 0:
 		return ""
+	case u.Visits <= u.Versions:
+		return "; not known yet how often it changes"
 	}
-	return fmt.Sprintf(", %.3g changes a day expected", perDay)
+	return fmt.Sprintf(", %.3g changes a day expected", u.Rate)
 }
 
 // addHopFlags adds the flags that say how an unknown URI would be found.

@@ -3,7 +3,7 @@
 import { h, ask, committed, count, plural, table, notice, hostLink, sitesOf, siteForm, goTo, lead, may, needsRole } from './page.js';
 import { choose } from './many.js';
 import { onTheCrawl } from './plan.js';
-import { inWords, pace } from './pace.js';
+import { asBefore, inWords, pace } from './pace.js';
 import { seedForm } from './seedform.js';
 
 let draft = null; // {key, file, text, settings, plan, result, both}: what is being edited, until it is saved or left
@@ -213,7 +213,7 @@ async function write(again) {
     const removed = d.removing;
     const told = removed
       ? notice('good', `Removed: ${done.file} has another name now, and is not read any more. Rename it on disk to restore it.`)
-      : notice('good', `Saved ${done.file}: ${plural(done.added, 'line')} added, ${count(done.removed)} removed. The daemon reads the file at once, unless reload.watch is off.`);
+      : notice('good', `Saved ${done.file}: ${plural(done.added, 'line')} added, ${count(done.removed)} removed. The daemon reads the file at once, unless reload.watch is off. ${asBefore}`);
     if (removed) d.file = { ...d.file, exists: false, digest: '' };
     else await load(d.key, d.file.name ? 'name=' + encodeURIComponent(d.file.name) : 'name=');
     draft.result = [told, committed(done)];

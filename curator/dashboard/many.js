@@ -1,7 +1,7 @@
 // Changes settings in several host files at once: choose the files, say what changes, see the effect, save, undo.
 import { h, ask, committed, count, plural, table, notice, hostLink, button, may, needsRole } from './page.js';
 import { onTheCrawl } from './plan.js';
-import { inWords, pace } from './pace.js';
+import { asBefore, inWords, pace } from './pace.js';
 
 const chosen = new Set(); // names of files
 const most = 500; // rows of the table
@@ -181,7 +181,7 @@ async function save(again) {
   try {
     const done = await ask('edit/many/save', { ...order(), digest: plan.digest });
     result = [
-      notice('good', `Saved ${plural(done.files, 'host file')}. The daemon reads them at once, unless reload.watch is off.`),
+      notice('good', `Saved ${plural(done.files, 'host file')}. The daemon reads them at once, unless reload.watch is off. ${asBefore}`),
       committed(done),
       h('div', { class: 'row' }, button('Undo', () => undo(), again, 'Restore the host files as they were before this change?')),
     ];
