@@ -2,7 +2,7 @@
 import { h } from './page.js';
 
 // asBefore says when a changed pace applies.
-export const asBefore = 'A new pace applies from the next visit of each page, whose time stays as it is. Capture visits a page now.';
+export const asBefore = 'A new pace applies from the next visit of each page, whose time stays unchanged. Capture visits a page now.';
 
 // visitsPerChange returns how many visits are needed for each change, so that a share of the versions is captured.
 function visitsPerChange(share) {
