@@ -100,8 +100,13 @@ func (c *captureFlags) add(cmd *cobra.Command, s *rewrite.Selection) {
 // hostList is a flag that takes a host, or reads hosts from a file.
 type hostList struct{ hosts *[]string }
 
-// String returns nothing: the flag has no default.
-func (hostList) String() string { return "" }
+// String returns the hosts so far.
+func (l hostList) String() string {
+	if l.hosts == nil {
+		return ""
+	}
+	return strings.Join(*l.hosts, ",")
+}
 
 // Type returns the type in the help. The flag is repeatable.
 func (hostList) Type() string { return "stringArray" }

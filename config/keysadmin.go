@@ -41,7 +41,7 @@ func (d *draft) adminKeys() []schema.Var {
 		schema.Optional("admin.url", InMain, schema.CheckWebhook, &c.Admin.URL,
 			"Address of the dashboard for people, as `https://crawler.library.example/`. Alarms link to it. Empty: the address of admin.listen."),
 		schema.Optional("admin.replay_listen", InMain, checkListen, &c.Admin.ReplayListen,
-			"Address, as `127.0.0.1:8473`, that serves archived versions to browsers and, with a token, to programs, apart from the dashboard, so that archived pages cannot reach it. admin.remote applies to it too. Empty: the dashboard does not show versions."),
+			"Address, as `127.0.0.1:8473`, that serves archived versions to browsers and to programs, apart from the dashboard, so that archived pages cannot reach it. admin.remote applies to it too. Empty: the dashboard does not show versions."),
 		schema.Optional("admin.replay_url", InMain, schema.CheckWebhook, &c.Admin.ReplayURL,
 			"Address of admin.replay_listen for browsers, as `https://replay.library.example/`, with another host name than the dashboard: with the same one, archived scripts do not run. Empty: the port of admin.replay_listen, and the name of the dashboard, or on this machine another of its names."),
 		schema.Optional("admin.replay_assets", InMain, schema.CheckPath, &c.Admin.ReplayAssets,

@@ -108,7 +108,7 @@ func TestTheReportsInABrowser(t *testing.T) {
 		"host/news.example": {"Versions by day", "Requests and changes by day and week", "Reliability of headers"},
 		"host/down.example": {"Unreachable", "Reliability of headers"},
 		"uri?u=" + home:     {"as a seed", "Visits", "new version", "unchanged", "All visits in a table"},
-		"days":              {"Captured versions", "news.example", "All capture targets can be met"},
+		"days":              {"Captured versions", "news.example", "Not known yet of all sites"},
 		"headers":           {"Reliability of headers", "Reliability of dates in feeds and sitemaps", "pages"},
 		"dedup":             {"Duplicates", "news.example", "text/html"},
 		"dedup?all=true":    {"Duplicates", "news.example", "text/html"},

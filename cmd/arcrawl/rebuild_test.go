@@ -91,7 +91,7 @@ func TestALostStoreIsRebuilt(t *testing.T) {
 		t.Errorf("%d URIs were lost, %v are in the new store only", len(before), after)
 	}
 	// What is archived is known again once it is imported, as the help says.
-	status := func() string { _, out, _ := command("dedup", "status", "--config", conf); return out }
+	status := func() string { _, out, _ := command("dedup", "--config", conf); return out }
 	if none := status(); strings.Contains(none, ".warc.gz") {
 		t.Errorf("the index is not empty:\n%s", none)
 	}
