@@ -34,6 +34,7 @@ type comparer struct {
 	now    func() time.Time
 	failed func(err error) // is called with the first error of the store
 	full   func()          // is called when the first version is left out
+	unread func(n int)     // is called at the end if versions still wait
 
 	running sync.WaitGroup
 	mu      sync.Mutex // guards the fields below
@@ -121,6 +122,10 @@ func (c *curation) openComparer() *comparer {
 		store: store, now: c.o.Now, note: c.noteChange,
 		failed: func(err error) {
 			log.Error().Err(err).Msg("could not store a change: arcrawl changes rebuild makes it again from the archive")
+		},
+		unread: func(n int) {
+			log.Warn().Int("versions", n).
+				Msg("versions were not compared before the stop: arcrawl changes rebuild compares them")
 		},
 		full: func() {
 			log.Warn().Int("waiting", maxUncompared).

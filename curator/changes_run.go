@@ -74,11 +74,15 @@ func (c *comparer) Uncompared() int64 {
 // Close ends the comparisons, and waits for the one that runs. Versions that wait are not compared.
 func (c *comparer) Close() error {
 	c.mu.Lock()
+	waiting := len(c.queue)
 	c.closed = true
 	if c.stop != nil {
 		c.stop()
 	}
 	c.mu.Unlock()
+	if waiting > 0 {
+		c.unread(waiting)
+	}
 	c.running.Wait()
 	return c.store.Close()
 }

@@ -173,8 +173,9 @@ func TestTooManyVersionsAreCountedAndLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, begin := 0, make(chan struct{})
-		c := &comparer{store: store, now: time.Now, full: func() { full++ }, note: func(v crawler.Report) api.Capture {
+		full, unread, begin := 0, 0, make(chan struct{})
+		count, told := func() { full++ }, func(n int) { unread = n }
+		c := &comparer{store: store, now: time.Now, full: count, unread: told, note: func(v crawler.Report) api.Capture {
 			<-begin
 			return api.Capture{URI: v.URI.String(), At: v.Finished, Change: &api.Change{Kinds: []string{"text"}}}
 		}}
@@ -191,8 +192,14 @@ func TestTooManyVersionsAreCountedAndLeftOut(t *testing.T) {
 		if n := len(store.latest()); n != maxCaptures {
 			t.Errorf("%d changes are in memory, want %d", n, maxCaptures)
 		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
+		begin = make(chan struct{})
+		for range 3 { // one is being compared, two wait
+			c.Observe(v)
+		}
+		synctest.Wait()
+		time.AfterFunc(time.Second, func() { close(begin) })
+		if err := c.Close(); err != nil || unread != 2 {
+			t.Errorf("after the end %d versions were not compared, want 2; %v", unread, err)
 		}
 	})
 }
