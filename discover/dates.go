@@ -30,7 +30,8 @@ var dateLayouts = []string{
 // zone is taken to be in UTC. The zero time means that the text is not a date.
 func ParseDate(s string) (t time.Time, day bool) {
 	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
+		t, err := time.Parse(layout, s)
+		if y := t.UTC().Year(); err == nil && y >= 0 && y <= 9999 { // a zone can lead out of what JSON can write
 			return t.UTC(), false
 		}
 	}
