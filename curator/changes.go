@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/changes"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -150,16 +151,13 @@ func (c *curation) noteChange(v crawler.Report) api.Capture {
 	about := config.About{URI: v.URI, Hops: v.Hops, ContentType: v.Type, Now: v.Finished}
 	out.Change.Series = inForce.MeansOf(about).Series
 	if a := v.Archived; a != nil {
-		out.Change.Before = stampOf(a.Before.Date)
+		out.Change.Before = index.Stamp(a.Before.Date, false)
 		series := captures.SeriesIn(inForce.WARC.Prefix)
 		out.Change.Series = cmp.Or(series(captures.Entry{Filename: a.Before.File}), out.Change.Series,
 			series(captures.Entry{Filename: a.After.File}))
 	}
 	return out
 }
-
-// stampOf returns a time as a timestamp of 14 digits.
-func stampOf(t time.Time) string { return t.UTC().Format("20060102150405") }
 
 // whatChanged says what a reader sees that changed by the version that a visit found.
 func (c *curation) whatChanged(v crawler.Report, inForce *config.Config) captures.Change {
