@@ -38,6 +38,12 @@ type tableRow struct {
 	Filename string    `parquet:"warc_filename,dict,zstd"`
 	Offset   int64     `parquet:"warc_record_offset,zstd"`
 	Length   *int64    `parquet:"warc_record_length,optional,zstd"`
+
+	// What the crawler found and why it looked, from the metadata record of the visit; null in archives of other tools.
+	State       *string `parquet:"content_state,optional,dict,zstd"`
+	StateReason *string `parquet:"content_state_reason,optional,dict,zstd"`
+	Comparison  *string `parquet:"comparison_digest,optional,zstd"`
+	VisitReason *string `parquet:"visit_reason,optional,zstd"`
 }
 
 // rowWriter receives the sorted lines of an index and writes them as rows of a Parquet file.
@@ -98,6 +104,10 @@ func (t *rowWriter) row(e index.Entry) tableRow {
 	if e.Length > 0 {
 		r.Length = &e.Length
 	}
+	if v := e.Visit; v != nil {
+		r.State, r.StateReason = unlessEmpty(v.State), unlessEmpty(v.StateReason)
+		r.Comparison, r.VisitReason = unlessEmpty(v.Comparison), unlessEmpty(v.VisitReason)
+	}
 	return r
 }
 
@@ -135,7 +145,7 @@ func writeTable(
 	}
 	defer out.Discard()
 	t := newRowWriter(out)
-	o.Milliseconds = true
+	o.Milliseconds, o.Visits = true, true
 	sum, err := index.Build(ctx, paths, o, t, report)
 	if err == nil {
 		err = t.out.Close()

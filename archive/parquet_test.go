@@ -48,6 +48,28 @@ func TestDuckDBReadsTheTableOfCaptures(t *testing.T) {
 	}
 }
 
+// The table has what the metadata records of visits say: the state of the content, what was compared, and why the URI
+// was due. A record about another visit does not count.
+func TestTheTableSaysWhatEachVisitFound(t *testing.T) {
+	t.Parallel()
+	about := func(id, fields string) string {
+		return archivetest.Plain(archivetest.Fields("metadata", "m"+id, "WARC-Target-URI: http://a.example/"+id,
+			"WARC-Concurrent-To: <urn:x:"+id+">", "Content-Type: application/warc-fields"), fields)
+	}
+	page := func(id string) string { return archivetest.Response(id, "http://a.example/"+id, archivetest.HTMLHead, id) }
+	file := archivetest.Save(t, "a.warc", []byte(page("1")+
+		about("1", "contentState: changed\r\ncontentStateReason: other content\r\ncomparisonDigest: sha1:ABC\r\nvisitReason: learned rule\r\n")+
+		page("2")+about("1", "contentState: unchanged\r\n")+page("3")))
+	out := filepath.Join(t.TempDir(), "t.parquet")
+	line{[]string{"index", "-o", out, file}, cli.ExitOK, []string{"3 captures"}}.run(t)
+	got := fmt.Sprint(foreign.DuckDB(t, `SELECT url_path, content_state, content_state_reason, comparison_digest, visit_reason
+		FROM '`+out+`' ORDER BY url_path`))
+	const nothing = "<nil> <nil> <nil> <nil>"
+	if want := "[[/1 changed other content sha1:ABC learned rule] [/2 " + nothing + "] [/3 " + nothing + "]]"; got != want {
+		t.Errorf("the table has %s, want %s", got, want)
+	}
+}
+
 // The questions of the example are answered from this table and from what arcrawl changes prints.
 func TestDuckDBAnswersTheQuestionsOfTheExample(t *testing.T) {
 	t.Parallel()

@@ -25,7 +25,7 @@ import (
 
 func newExtract() *cobra.Command {
 	var o rewrite.Options
-	var asJSON, all bool
+	var asJSON, all, asTexts bool
 	var revisits string
 	var choice captureFlags
 	var series seriesFlags
@@ -40,10 +40,16 @@ depends on are listed; with --revisits none every revisit becomes a response, ev
 
 Originals are taken from the files and from the folders named by --from, after a check of their digests. Existing files are never
 changed or overwritten; a file appears when it is complete. Damaged records are not copied; a revisit without original is copied as it is.
-Both give exit code 65. If the files are of several series, choose with --series.`,
+Both give exit code 65. If the files are of several series, choose with --series.
+
+With --texts the folder gets the main text of each version of an HTML page that was there (status 200), without navigation, teasers and
+advertisements: a line of JSON with headline, author and date, in FILE.jsonl.gz for each WARC file. A version is a capture whose payload
+differs from the one before. Files that are there are not made again, so an interrupted run goes on, and a nightly one reads only new
+WARC files; it waits for those that the daemon still writes.`,
 		Example: `  arcrawl extract -o news/ --host www.news.example --since 2026-11 --until 2026-11 warc/
   arcrawl extract -o elections/ --collection elections-2026 --since 2026-11 warc/
   arcrawl extract -o live/ --prefix https://www.news.example/live/ --revisits keep warc/
+  arcrawl extract --texts -o texts/ --label newspapers --since 2026 warc/
   arcrawl extract --all --from warc/ -o alone/ warc/arcrawl-20261121090000000-00002-c1.warc.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,9 +67,15 @@ Both give exit code 65. If the files are of several series, choose with --series
 			if o.Out == "" {
 				return cli.Usage(fmt.Errorf("missing -o; name the folder of the new files"))
 			}
+			if asTexts && revisits != "" {
+				return cli.Usage(errors.New("--texts and --revisits cannot be used together"))
+			}
 			var err error
 			if o.Leave, err = series.choose(args); err != nil {
 				return err
+			}
+			if asTexts {
+				return extractTexts(cmd, args, o, asJSON)
 			}
 			return runRewrite(cmd, args, o, asJSON)
 		},
@@ -72,6 +84,7 @@ Both give exit code 65. If the files are of several series, choose with --series
 	f.StringVarP(&o.Out, "output", "o", "", "write the new files to this folder (required)")
 	f.StringArrayVar(&o.From, "from", nil, "look for originals in this file, folder, WACZ package or list of packages (.json); repeatable")
 	f.BoolVar(&all, "all", false, "copy all records")
+	f.BoolVar(&asTexts, "texts", false, "write the main texts of pages instead, as lines of JSON")
 	choice.add(cmd, &o.Select)
 	series.add(cmd)
 	f.StringVar(&revisits, "revisits", "", "keep or none (default: those whose originals are chosen too)")
@@ -196,6 +209,31 @@ func runRewrite(cmd *cobra.Command, args []string, o rewrite.Options, asJSON boo
 		human.Count(sum.Files, "file"), human.Bytes(sum.Bytes), human.Count(sum.Records, "record"), o.Out,
 		human.Count(sum.Filled, "revisit"), sum.Repointed, needs.String())
 	return damaged(err, sum.Errors, lost.advice("--from"))
+}
+
+// extractTexts writes the main texts of the chosen versions.
+func extractTexts(cmd *cobra.Command, args []string, o rewrite.Options, asJSON bool) error {
+	sources, err := wacz.ReadSources(o.From)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	o.From, o.Progress = sources.Paths, new(warc.Progress)
+	stop := cli.ShowProgress(cmd.ErrOrStderr(), o.Progress)
+	sum, err := writeTexts(cmd.Context(), args, o, cli.PrintFinding(cmd.ErrOrStderr(), asJSON))
+	stop()
+	if err != nil {
+		return err
+	}
+	var more string
+	if sum.Known > 0 {
+		more += "; " + human.Count(sum.Known, "file") + " there before"
+	}
+	if sum.Open > 0 {
+		more += "; the daemon still writes " + human.Count(sum.Open, "WARC file")
+	}
+	err = printResult(cmd.OutOrStdout(), asJSON, sum, "%s of %s in %s, %s%s\n", human.Count(sum.Versions, "text"),
+		human.Bytes(sum.Bytes), o.Out, human.Count(sum.Files, "new file"), more)
+	return damaged(err, sum.Errors, "")
 }
 
 // archiveHosts returns the hosts that a filter selects, as commands about archives name them.

@@ -28,7 +28,6 @@ type simulation struct {
 	seed      uint64
 	crowd     float64
 	oneHost   bool
-	demand    bool
 	configs   []string
 	polite    bool
 	explained string
@@ -115,9 +114,8 @@ func (s *simulation) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.plot, "plot", "", "also write a plot to this file: an HTML page with picture and table, or the picture alone if the name ends in .svg")
 	f.IntVar(&s.draws, "draws", 200, "number of draws for the confidence interval")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the draws")
-	f.Float64Var(&s.crowd, "crowd", 0, "compare orders instead, on hosts that allow N times fewer visits than Heritrix's rule wants")
+	f.Float64Var(&s.crowd, "crowd", 0, "compare orders instead, on hosts that allow N times fewer visits than Heritrix's rule wants, or with --rule learned than the learned rule at its default target")
 	f.BoolVar(&s.oneHost, "one-host", false, "with --crowd: put all resources on one host, for its first 60 days")
-	f.BoolVar(&s.demand, "crowd-learned", false, "with --crowd: N times fewer visits than the learned rule wants at its default target")
 	f.StringArrayVar(&s.configs, "config", nil, "play this configuration file; may be repeated")
 	f.BoolVar(&s.polite, "polite", false, "with --config: hosts rest between visits, and a frontier orders what is due")
 	f.BoolVar(&s.summed, "figures", false, "show instead what the learned rule captures at the budgets, with each source left out once, and how well it meets capture targets")
@@ -303,7 +301,7 @@ func inFolder(play func(dir string) error) (err error) {
 func (s simulation) crowded(out io.Writer, all []sim.History) error {
 	var hosts []sim.HostOrders
 	err := inFolder(func(dir string) (err error) {
-		q := sim.OrderQuestion{Times: s.crowd, ByLearned: s.demand, OneHost: s.oneHost, Dir: dir}
+		q := sim.OrderQuestion{Times: s.crowd, ByLearned: s.waits.options.Rule == "learned", OneHost: s.oneHost, Dir: dir}
 		hosts, err = sim.CompareOrders(q, all)
 		return err
 	})

@@ -156,27 +156,15 @@ func companions(r *warc.Reader, id string) iter.Seq[*warc.Record] {
 // metadataOf returns the fields of the metadata record of a capture. It is nil if there is no such record.
 func metadataOf(r *warc.Reader, id string) []warc.Field {
 	for rec := range companions(r, id) {
-		if rec.Header.Type() != "metadata" || !strings.HasPrefix(rec.Header.Get("Content-Type"), "application/warc-fields") {
+		if rec.Header.Type() != "metadata" || !strings.HasPrefix(rec.Header.Get("Content-Type"), warc.FieldsMIME) {
 			continue
 		}
-		if fields, err := fieldsOf(rec); err == nil {
+		if fields, err := rec.Fields(); err == nil {
 			return fields
 		}
 		return nil
 	}
 	return nil
-}
-
-// fieldsOf returns the fields of a record that holds such.
-func fieldsOf(rec *warc.Record) (warc.Header, error) {
-	text, err := io.ReadAll(io.LimitReader(rec, warc.MaxHeader))
-	if err == nil {
-		err = rec.Close()
-	}
-	if err != nil {
-		return nil, warc.Damaged(err)
-	}
-	return warc.ParseFields(text), nil
 }
 
 // Original returns the capture whose record holds the payload of c: c itself, unless it is a revisit. It looks the

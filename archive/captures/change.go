@@ -18,6 +18,8 @@ type (
 	Page = changes.Version
 	// Change says what a reader sees that changed.
 	Change = changes.Change
+	// Article is the main text of a version.
+	Article = changes.Article
 )
 
 // ReadPage reads the version that an open message holds, at most 4 MB of its content, and closes the message.
@@ -57,6 +59,17 @@ func (l *Library) PageOf(ctx context.Context, e Entry) (p Page, err error) {
 		}
 	}
 	return p, err
+}
+
+// ArticleOf returns the main text of a version, and the title of its page. A page on which a parser panics is an error.
+func ArticleOf(p Page) (a Article, title string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("no text can be made of the page: %v", p)
+		}
+	}()
+	read := changes.Read(p.Content, p.Header.Get("Content-Type"), p.URI)
+	return read.Article(), read.Title, nil
 }
 
 // Between says what a reader sees that changed from one version to the next. spec has the scrubbing rules of the host:

@@ -60,7 +60,7 @@ func (l *Library) last(uri string, is func(index.Entry) bool) (last index.Entry,
 func (l *Library) HeaderAt(uri, file string, offset int64) (http.Header, error) {
 	file = strings.TrimSuffix(file, warc.OpenSuffix)
 	for _, name := range []string{file, file + warc.OpenSuffix} {
-		if f, ok := l.fileOf(name); ok {
+		if f, ok := l.FileOf(name); ok {
 			return header(f, offset, uri)
 		}
 	}

@@ -139,9 +139,9 @@ func (s *LiveReader) Lookup(u uri.URI, now time.Time, do func(l *Library, newest
 // library is from a [LiveReader].
 func (l *Library) Unindexed() int { return l.unindexed }
 
-// fileOf returns the file of an entry. The file may still be open, or may have been finished since the library was
+// FileOf returns the file of an entry. The file may still be open, or may have been finished since the library was
 // opened.
-func (l *Library) fileOf(name string) (warc.File, bool) {
+func (l *Library) FileOf(name string) (warc.File, bool) {
 	f, ok := l.files[name]
 	if l.live == nil {
 		return f, ok

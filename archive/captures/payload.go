@@ -145,7 +145,7 @@ func GoneFile(err error) (name string, ok bool) {
 
 // openRecord opens the record of an entry, and checks that it is the one that the entry is about.
 func (l *Library) openRecord(e index.Entry) (warc.File, *warc.Reader, *warc.Record, error) {
-	f, ok := l.fileOf(e.Filename)
+	f, ok := l.FileOf(e.Filename)
 	if !ok {
 		return f, nil, nil, goneError{e.Filename, fmt.Errorf("%w: bring %s back to %s to read the record at %d",
 			ErrElsewhere, e.Filename, l.dir, e.Offset)}
@@ -165,6 +165,25 @@ func (l *Library) openRecord(e index.Entry) (warc.File, *warc.Reader, *warc.Reco
 			warc.ErrDamaged, f.Path, e.Offset, e.URL, rec.Header.Target()), r.Close())
 	}
 	return f, r, rec, err
+}
+
+// EntryAt returns the entry of the capture whose record is at an offset of a file. The error wraps [warc.ErrNotFound] if
+// there is none.
+func (l *Library) EntryAt(file string, offset int64) (e index.Entry, err error) {
+	f, ok := l.FileOf(file)
+	if !ok {
+		return e, warc.ErrNotFound
+	}
+	r, rec, err := f.RecordAt(offset)
+	if err != nil {
+		return e, err
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	e, ok, err = index.EntryOf(rec, file, warc.NewHeadReader())
+	if err == nil && !ok {
+		err = warc.ErrNotFound
+	}
+	return e, err
 }
 
 // OriginalOf returns the entry of the capture that holds the payload of e: e itself, unless it is a revisit.

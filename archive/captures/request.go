@@ -49,7 +49,7 @@ func infoOf(f warc.File, id string) (warc.Header, error) {
 	defer r.Close() //nolint:errcheck // nothing was written
 	for range maxInfo {
 		if rec.Header.Type() == "warcinfo" && rec.ID() == id {
-			return fieldsOf(rec)
+			return rec.Fields()
 		}
 		if rec, err = r.Next(); err != nil {
 			return nil, warc.Damaged(err)

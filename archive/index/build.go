@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,7 @@ type Options struct {
 	Leave func(warc.File) bool // reports which files are left out; nil = none
 
 	Milliseconds bool // write timestamps of 17 digits, by which replay tools tell captures of one second apart
+	Visits       bool // read the metadata records of visits too, for [Entry.Visit]
 
 	// Collect, when set, is called with each file before it is read. each receives the whole captures of the file with
 	// their payload digests; done is called when the file has been read, in the order of the files.
@@ -105,8 +107,20 @@ func addLines(
 	const batchSize = 512
 	batch := make([]string, 0, batchSize)
 	var line []byte
+	add := func(e Entry) (err error) {
+		line = e.AppendTo(line[:0])
+		if batch = append(batch, string(line)); len(batch) == batchSize {
+			err = lines.add(batch)
+			batch = batch[:0]
+		}
+		return err
+	}
 	in := warc.NewHeadReader()
+	var last visited
 	err := warc.EachRecord(ctx, f, o.Progress, found, func(rec *warc.Record) error {
+		if o.Visits && rec.Header.Type() == "metadata" {
+			return last.read(rec)
+		}
 		e, ok, err := EntryOf(rec, f.Name, in)
 		if err != nil || !ok {
 			return err
@@ -115,15 +129,55 @@ func addLines(
 		if o.Milliseconds {
 			e.Timestamp = Stamp(rec.Header.Date(), true)
 		}
-		line = e.AppendTo(line[:0])
-		if batch = append(batch, string(line)); len(batch) < batchSize {
+		if !o.Visits {
+			return add(e)
+		}
+		before := last
+		e.Visit = new(Visit)
+		last = visited{entry: e, id: rec.ID()}
+		if profile := rec.Header.Get("WARC-Profile"); strings.HasSuffix(profile, "/server-not-modified") {
+			e.Visit.State = "unchanged" // its metadata record does not repeat it
+		}
+		if before.id == "" {
 			return nil
 		}
-		err = lines.add(batch)
-		batch = batch[:0]
-		return err
+		return add(before.entry)
 	})
+	if last.id != "" {
+		err = errors.Join(err, add(last.entry))
+	}
 	return errors.Join(err, lines.add(batch))
+}
+
+// visited is a capture whose metadata record may follow.
+type visited struct {
+	entry Entry
+	id    string // of the record
+}
+
+// read reads a metadata record, if it is about the visit of the capture.
+func (v *visited) read(rec *warc.Record) error {
+	about := slices.Contains(rec.Header.Values("WARC-Concurrent-To"), "<"+v.id+">")
+	if !about || !strings.HasPrefix(rec.Header.Get("Content-Type"), warc.FieldsMIME) {
+		return rec.Close()
+	}
+	fields, err := rec.Fields()
+	if err != nil {
+		return err
+	}
+	to := v.entry.Visit
+	for _, f := range []struct {
+		name string
+		to   *string
+	}{
+		{"contentState", &to.State}, {"contentStateReason", &to.StateReason},
+		{"comparisonDigest", &to.Comparison}, {"visitReason", &to.VisitReason},
+	} {
+		if value := fields.Get(f.name); value != "" {
+			*f.to = value
+		}
+	}
+	return nil
 }
 
 // EntryOf returns the index entry of a record, after checking that the record is whole. ok is false if the record is

@@ -55,6 +55,15 @@ type Entry struct {
 	Length    int64  // bytes of the record in its file; 0 = unknown, because another tool left it out
 	Offset    int64
 	Filename  string
+	Visit     *Visit // nil unless the index was made with [Options.Visits]
+}
+
+// Visit is what the metadata record of the visit says about a capture.
+type Visit struct {
+	State       string `json:"contentState,omitempty"` // changed, unchanged or unknown
+	StateReason string `json:"contentStateReason,omitempty"`
+	Comparison  string `json:"comparisonDigest,omitempty"` // of the payload after scrubbing; empty if nothing is scrubbed
+	VisitReason string `json:"visitReason,omitempty"`      // why the URI was due
 }
 
 // Date returns the timestamp as a time. It is the zero time if the timestamp is not valid.
@@ -72,6 +81,7 @@ type jsonFields struct {
 	Length   number `json:"length,omitempty"`
 	Offset   number `json:"offset"`
 	Filename string `json:"filename"`
+	*Visit
 }
 
 // number is a number in a JSON text. Other tools write a JSON number instead, which is read too.
@@ -97,9 +107,17 @@ func (e Entry) AppendTo(b []byte) []byte {
 	b = append(append(b, e.Key...), ' ')
 	b = append(append(b, e.Timestamp...), ' ')
 	b = appendText(append(b, `{"url":`...), e.URL)
-	for _, f := range [...]struct{ name, value string }{
-		{`,"mime":`, cutMIME(e.MIME)}, {`,"status":`, e.Status}, {`,"digest":`, e.Digest},
-	} {
+	type field struct{ name, value string }
+	fields := [...]field{
+		{`,"mime":`, cutMIME(e.MIME)}, {`,"status":`, e.Status}, {`,"digest":`, e.Digest}, {}, {}, {}, {},
+	}
+	if v := e.Visit; v != nil {
+		copy(fields[3:], []field{
+			{`,"contentState":`, v.State}, {`,"contentStateReason":`, v.StateReason},
+			{`,"comparisonDigest":`, v.Comparison}, {`,"visitReason":`, v.VisitReason},
+		})
+	}
+	for _, f := range fields {
 		if f.value != "" {
 			b = appendText(append(b, f.name...), f.value)
 		}
@@ -149,6 +167,7 @@ func ParseEntry(line string) (Entry, error) {
 	}
 	e := Entry{
 		Key: key, Timestamp: stamp, URL: f.URL, MIME: f.MIME, Status: f.Status, Digest: f.Digest, Filename: f.Filename,
+		Visit: f.Visit,
 	}
 	var err, errLength error
 	e.Offset, err = f.Offset.int()

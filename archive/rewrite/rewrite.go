@@ -452,7 +452,7 @@ func (w *rewriter) begin() error {
 		"WARC-Record-ID", "<"+renamed("warcinfo of "+w.name+" at "+date)+">",
 		"WARC-Date", date,
 		"WARC-Filename", strings.Map(printable, name),
-		"Content-Type", "application/warc-fields",
+		"Content-Type", warc.FieldsMIME,
 		"WARC-Block-Digest", warc.FormatDigest("sha1", sum),
 		"Content-Length", fmt.Sprint(text.Len()),
 	), strings.NewReader(text.String()))

@@ -402,7 +402,7 @@ func (w *rewriter) explain(rec *warc.Record, ch change, from depend.Capture, dat
 		"WARC-Date", rec.Header.Get("WARC-Date"),
 		"WARC-Target-URI", rec.Header.Target(),
 		"WARC-Concurrent-To", "<"+ch.newID+">",
-		"Content-Type", "application/warc-fields",
+		"Content-Type", warc.FieldsMIME,
 		"WARC-Block-Digest", warc.FormatDigest("sha1", sum),
 		"Content-Length", strconv.Itoa(text.Len()),
 	)

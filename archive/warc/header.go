@@ -111,7 +111,10 @@ func ParseHeader(text string) (version string, h Header, faults []string) {
 	return version, h, faults
 }
 
-// ParseFields parses a block of the type application/warc-fields.
+// FieldsMIME is the media type of a block of fields.
+const FieldsMIME = "application/warc-fields"
+
+// ParseFields parses a block of the type [FieldsMIME].
 func ParseFields(block []byte) Header {
 	_, fields, _ := ParseHeader("\r\n" + string(bytes.TrimRight(block, "\r\n")))
 	return fields

@@ -10,6 +10,18 @@ import (
 // ID returns the record id without angle brackets.
 func (rec *Record) ID() string { return rec.Header.ID("WARC-Record-ID") }
 
+// Fields returns the fields that the block of a record of the type [FieldsMIME] holds, and closes the record.
+func (rec *Record) Fields() (Header, error) {
+	text, err := io.ReadAll(io.LimitReader(rec, MaxHeader))
+	if err == nil {
+		err = rec.Close()
+	}
+	if err != nil {
+		return nil, Damaged(err)
+	}
+	return ParseFields(text), nil
+}
+
 // Read reads the block. Trust the bytes only after Close returned no error.
 func (rec *Record) Read(p []byte) (int, error) {
 	b, err := rec.peek()
