@@ -56,7 +56,9 @@ func TestTheTableSaysWhatEachVisitFound(t *testing.T) {
 		return archivetest.Plain(archivetest.Fields("metadata", "m"+id, "WARC-Target-URI: http://a.example/"+id,
 			"WARC-Concurrent-To: <urn:x:"+id+">", "Content-Type: application/warc-fields"), fields)
 	}
-	page := func(id string) string { return archivetest.Response(id, "http://a.example/"+id, archivetest.HTMLHead, id) }
+	page := func(id string) string {
+		return archivetest.Response(id, "http://a.example/"+id, archivetest.HTMLHead, id)
+	}
 	file := archivetest.Save(t, "a.warc", []byte(page("1")+
 		about("1", "contentState: changed\r\ncontentStateReason: other content\r\ncomparisonDigest: sha1:ABC\r\nvisitReason: learned rule\r\n")+
 		page("2")+about("1", "contentState: unchanged\r\n")+page("3")))

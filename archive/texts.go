@@ -40,7 +40,7 @@ type textLine struct {
 	Standfirst string     `json:"standfirst"`
 	Author     string     `json:"author"`
 	Published  *time.Time `json:"published"` // null = the page does not say it
-	Text       string     `json:"text"` // paragraphs, with an empty line between them; empty on a page of teasers
+	Text       string     `json:"text"`      // paragraphs, with an empty line between them; empty on a page of teasers
 	File       string     `json:"file"`
 	Offset     int64      `json:"offset"`
 }

@@ -102,7 +102,8 @@ func TestTextsGoOnWhereTheyEnded(t *testing.T) {
 		t.Errorf("texts: %q", got)
 	}
 	line{
-		[]string{"extract", "--texts", "--host", "other.example", "-o", dir, l.Dir}, cli.ExitFailure,
+		[]string{"extract", "--texts", "--host", "other.example", "-o", dir, l.Dir},
+		cli.ExitFailure,
 		[]string{"has the texts of another choice: all records; name another folder"},
 	}.run(t)
 	line{append(run, "--revisits", "keep"), cli.ExitUsage, []string{"--texts and --revisits"}}.run(t)

@@ -170,8 +170,10 @@ func (v *visited) read(rec *warc.Record) error {
 		name string
 		to   *string
 	}{
-		{"contentState", &to.State}, {"contentStateReason", &to.StateReason},
-		{"comparisonDigest", &to.Comparison}, {"visitReason", &to.VisitReason},
+		{"contentState", &to.State},
+		{"contentStateReason", &to.StateReason},
+		{"comparisonDigest", &to.Comparison},
+		{"visitReason", &to.VisitReason},
 	} {
 		if value := fields.Get(f.name); value != "" {
 			*f.to = value

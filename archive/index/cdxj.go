@@ -113,8 +113,10 @@ func (e Entry) AppendTo(b []byte) []byte {
 	}
 	if v := e.Visit; v != nil {
 		copy(fields[3:], []field{
-			{`,"contentState":`, v.State}, {`,"contentStateReason":`, v.StateReason},
-			{`,"comparisonDigest":`, v.Comparison}, {`,"visitReason":`, v.VisitReason},
+			{`,"contentState":`, v.State},
+			{`,"contentStateReason":`, v.StateReason},
+			{`,"comparisonDigest":`, v.Comparison},
+			{`,"visitReason":`, v.VisitReason},
 		})
 	}
 	for _, f := range fields {

@@ -57,6 +57,7 @@ func replacements() []replacement {
 		{"diff --host-rules", "diff --scrub @host"},
 		{"extract --host-list", "extract --host @FILE"},
 		{"extract --keep-revisits", "extract --revisits keep"},
+		{"sim --crowd-learned", "sim --rule learned"},
 		{"extract --no-revisits", "extract --revisits none"},
 		{"wacz --host-list", "wacz --host @FILE"},
 		{"report visits --every", "report visits --follow=1m"},
