@@ -44,8 +44,8 @@ Both give exit code 65. If the files are of several series, choose with --series
 
 With --texts the folder gets the main text of each version of an HTML page that was there (status 200), without navigation, teasers and
 advertisements: a line of JSON with headline, author and date, in FILE.jsonl.gz for each WARC file. A version is a capture whose payload
-differs from the one before. Files that are there are not made again, so an interrupted run goes on, and a nightly one reads only new
-WARC files; it waits for those that the daemon still writes.`,
+differs from the one before. Files that are there are not made again, so an interrupted run resumes, and a nightly one reads only new
+WARC files, once the daemon has finished them.`,
 		Example: `  arcrawl extract -o news/ --host www.news.example --since 2026-11 --until 2026-11 warc/
   arcrawl extract -o elections/ --collection elections-2026 --since 2026-11 warc/
   arcrawl extract -o live/ --prefix https://www.news.example/live/ --revisits keep warc/
@@ -56,28 +56,14 @@ WARC files; it waits for those that the daemon still writes.`,
 			if revisits != "" && revisits != "keep" && revisits != "none" {
 				return cli.Usage(fmt.Errorf("unknown --revisits %q; valid values: keep, none", revisits))
 			}
+			if asTexts && revisits != "" {
+				return cli.Usage(errors.New("--texts and --revisits cannot be used together"))
+			}
 			o.Keep, o.All = revisits == "keep", revisits == "none"
 			if err := choice.apply(cmd, &o.Select); err != nil {
 				return err
 			}
-			if o.Select.IsZero() != all {
-				return cli.Usage(errors.New(
-					"choose what to extract with --host, --collection, --prefix, --since or --until, or use --all"))
-			}
-			if o.Out == "" {
-				return cli.Usage(fmt.Errorf("missing -o; name the folder of the new files"))
-			}
-			if asTexts && revisits != "" {
-				return cli.Usage(errors.New("--texts and --revisits cannot be used together"))
-			}
-			var err error
-			if o.Leave, err = series.choose(args); err != nil {
-				return err
-			}
-			if asTexts {
-				return extractTexts(cmd, args, o, asJSON)
-			}
-			return runRewrite(cmd, args, o, asJSON)
+			return runExtract(cmd, args, o, series, all, asTexts, asJSON)
 		},
 	}
 	f := cmd.Flags()
@@ -90,6 +76,25 @@ WARC files; it waits for those that the daemon still writes.`,
 	f.StringVar(&revisits, "revisits", "", "keep or none (default: those whose originals are chosen too)")
 	cli.JSONFlag(cmd, &asJSON)
 	return cmd
+}
+
+func runExtract(
+	cmd *cobra.Command, args []string, o rewrite.Options, series seriesFlags, all, asTexts, asJSON bool,
+) (err error) {
+	if o.Select.IsZero() != all {
+		return cli.Usage(errors.New(
+			"choose what to extract with --host, --collection, --prefix, --since or --until, or use --all"))
+	}
+	if o.Out == "" {
+		return cli.Usage(errors.New("missing -o; name the folder of the new files"))
+	}
+	if o.Leave, err = series.choose(args); err != nil {
+		return err
+	}
+	if asTexts {
+		return extractTexts(cmd, args, o, asJSON)
+	}
+	return runRewrite(cmd, args, o, asJSON)
 }
 
 // captureFlags are the flags that choose captures, besides those that are in the selection itself.

@@ -52,7 +52,7 @@ const textsSuffix = ".jsonl.gz"
 const choiceName = "choice.txt"
 
 // texts writes the texts of an archive to a folder: a file for each WARC file with versions of pages. A file that is
-// there is not made again, so that an interrupted run goes on, and a nightly one only reads what is new.
+// there is not made again, so that an interrupted run resumes, and a nightly one only reads what is new.
 type texts struct {
 	rewrite.Options
 	library *captures.Library

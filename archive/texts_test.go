@@ -84,7 +84,7 @@ func TestResearchersGetTheTextOfEachVersion(t *testing.T) {
 	}
 }
 
-// A run in the next night reads only the new files, numbers go on, and another choice needs another folder.
+// A run in the next night reads only the new files, numbers continue, and another choice needs another folder.
 func TestTextsGoOnWhereTheyEnded(t *testing.T) {
 	t.Parallel()
 	l := archivetest.New(t)

@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/changes"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -176,4 +177,59 @@ func BenchmarkFindInAFullDay(b *testing.B) {
 			b.Fatal(len(list))
 		}
 	}
+}
+
+// BenchmarkComparison compares two archived versions of a page, from the archive to the stored change, and says how
+// much of a core a hundred changes a minute take.
+func BenchmarkComparison(b *testing.B) {
+	sentence := func(n int) string {
+		return fmt.Sprintf("On day %d the council heard %d people of street %d about the harbour, and voted again. ", n, n*7, n*3)
+	}
+	article := func(edit int) string { // 25 paragraphs, of which one changes, between 150 links
+		var p strings.Builder
+		for n := range 150 {
+			fmt.Fprintf(&p, `<li class="nav-item item-%d"><a href="/topic/%d.html" data-track="nav:%d">Topic %d</a></li>`, n, n, n, n)
+		}
+		for n := range 25 {
+			fmt.Fprintf(&p, "<p>%s</p>", strings.Repeat(sentence(n), 5))
+		}
+		return paper("What the council heard", p.String(), sentence(1000+edit)).Body
+	}
+	front := func(edit int) string { // 300 teasers, of which ten are new
+		var p strings.Builder
+		for n := range 300 {
+			fmt.Fprintf(&p, `<article class="teaser"><a href="/s/%d.html"><img src="/p/%d.jpg" alt=""><h2>%s</h2></a><p>%s</p></article>`,
+				n+edit*10, n+edit*10, sentence(n + edit*10)[:60], sentence(n+edit*10))
+		}
+		return "<title>The Courier</title><body><main>" + p.String() + "</main>"
+	}
+	for name, page := range map[string]func(int) string{"article": article, "front page": front} {
+		b.Run(name, func(b *testing.B) { compareAgain(b, page) })
+	}
+}
+
+// compareAgain compares two versions of a page again and again.
+func compareAgain(b *testing.B, page func(edit int) string) {
+	w := newWorld(b, b.TempDir(), everyHour)
+	a := archivetest.New(b)
+	u, err := uri.Parse(story)
+	if err != nil {
+		b.Fatal(err)
+	}
+	v := crawler.Report{URI: u, Versions: 2, Status: 200, Type: "text/html", Archived: &crawler.Archived{
+		Before: a.Page(story, archivetest.HTMLHead, page(0)), After: a.Page(story, archivetest.HTMLHead, page(1)),
+	}}
+	a.Seal()
+	conf := *w.Parts.Config.Current()
+	conf.Storage.WARC = a.Dir
+	b.SetBytes(int64(len(page(0)) + len(page(1))))
+	used := cpuTime(b)
+	for b.Loop() {
+		if change := w.curation.compareVersions(v, &conf); change.Problem != "" || change.Is(changes.Nothing) {
+			b.Fatal(change)
+		}
+	}
+	each := (cpuTime(b) - used) / time.Duration(b.N)
+	b.ReportMetric(float64(each.Microseconds())/1000, "cpu-ms/op")
+	b.ReportMetric(each.Seconds()*100/60*100, "%core-at-100/min")
 }

@@ -167,8 +167,8 @@ func (l *Library) openRecord(e index.Entry) (warc.File, *warc.Reader, *warc.Reco
 	return f, r, rec, err
 }
 
-// EntryAt returns the entry of the capture whose record is at an offset of a file. The error wraps [warc.ErrNotFound] if
-// there is none.
+// EntryAt returns the entry of the capture whose record is at an offset of a file. The error wraps [warc.ErrNotFound]
+// if there is none.
 func (l *Library) EntryAt(file string, offset int64) (e index.Entry, err error) {
 	f, ok := l.FileOf(file)
 	if !ok {

@@ -59,7 +59,7 @@ func (p *Page) Article() Article {
 	return a
 }
 
-// extract lets the library find the main text.
+// extract lets the library find the main text. A page of teasers has none, and is not searched for it.
 func (p *Page) extract() (a readability.Article, ok bool) {
 	nesting, depths := 0, make([]int, len(p.elements))
 	for i, e := range p.elements {
@@ -68,7 +68,7 @@ func (p *Page) extract() (a readability.Article, ok bool) {
 		}
 		nesting += depths[i]
 	}
-	if p.Flat || nesting > maxNesting {
+	if p.index || p.Flat || nesting > maxNesting {
 		return a, false
 	}
 	parser := readability.NewParser()

@@ -58,7 +58,7 @@ type Entry struct {
 	Visit     *Visit // nil unless the index was made with [Options.Visits]
 }
 
-// Visit is what the metadata record of the visit says about a capture.
+// Visit holds what the metadata record of the visit says about a capture.
 type Visit struct {
 	State       string `json:"contentState,omitempty"` // changed, unchanged or unknown
 	StateReason string `json:"contentStateReason,omitempty"`
