@@ -144,6 +144,11 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 			"the login to %s fails; the host rests and is tried again at growing intervals; the reason is: %s",
 			human.Host(string(f.Host)), f.Why)
 	}
+	for _, added := range w.o.Extensions {
+		if added.Troubles != nil {
+			list = append(list, added.Troubles()...)
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.diskTrouble(add)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 )
 
@@ -43,6 +44,12 @@ type Extension struct {
 	// EachCapture calls use with the captures after a given time, newest first. from is the time before which captures are
 	// not known any more; zero if all are.
 	EachCapture func(since time.Time, use func(api.Capture)) (from time.Time)
+	// Changes returns the changes of pages that a subscription selects, and that were noted after a time, the one noted
+	// first first: about most. All that were noted up to upTo have been searched. With the zero time, the list is empty
+	// and upTo is when the last one was noted.
+	Changes func(s config.Subscription, after time.Time, most int) (list []api.Capture, upTo time.Time)
+	// Troubles returns problems of this moment that somebody should hear of.
+	Troubles func() []alarm.Trouble
 	// Alarms is called with the alarms that were raised and cleared at one moment. It does not wait for a network. After a
 	// crash it may be called with the same changes again.
 	Alarms func(changes []alarm.Change, now time.Time)
@@ -63,6 +70,16 @@ func (w *Window) EachCapture(since time.Time, use func(api.Capture)) (from time.
 		}
 	}
 	return from
+}
+
+// Changes returns the changes of pages that a subscription selects, as [Extension].Changes does, if a wing knows them.
+func (w *Window) Changes(s config.Subscription, after time.Time, most int) (list []api.Capture, upTo time.Time) {
+	for _, added := range w.o.Extensions {
+		if added.Changes != nil {
+			return added.Changes(s, after, most)
+		}
+	}
+	return nil, after
 }
 
 // frames returns the origin whose pages a page of the dashboard may show in frames, or "".

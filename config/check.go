@@ -20,7 +20,8 @@ func (l *loader) check() {
 		l.checkStorage()
 		l.config.Admin.Check(l.main.FaultOfKey)
 		l.config.Cluster.Check(l.main.FaultOfKey)
-		l.config.Mail.Check(l.main.FaultOfKey)
+		l.config.Mail.Check(l.main.FaultOfKey, len(l.config.Subscriptions) > 0)
+		l.checkSubscriptions()
 		checkSettings([]source{{doc: l.main}}, l.draft)
 	}
 	l.checkHosts()
@@ -45,7 +46,7 @@ func (l *loader) check() {
 func (l *loader) checkRequired() {
 	for _, k := range l.draft.cat.keys {
 		table, name := k.Split()
-		if !k.Required || k.Scope != InMain || l.main.Has(rootKey(k.Name)) {
+		if t, _ := l.draft.cat.table(table); t.List || !k.Required || k.Scope != InMain || l.main.Has(rootKey(k.Name)) {
 			continue
 		}
 		l.main.FaultOfKey(k.Name, "is missing", fmt.Sprintf("write %s = … under [%s]", name, table))

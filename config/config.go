@@ -42,8 +42,10 @@ type Config struct {
 	Admin      Admin
 	Cluster    Cluster
 	Mail       Mail
-	WebSub     WebSub
-	Render     BrowserPool
+	// Subscriptions say who gets which changes of pages.
+	Subscriptions []Subscription
+	WebSub        WebSub
+	Render        BrowserPool
 
 	AllowNetworks []netip.Prefix      // networks that may be fetched from although they are not public
 	AllowHosts    []fetch.HostNetwork // the same for single hosts
@@ -180,6 +182,9 @@ func (c *Config) Lacks(linked func(wing string) bool) (name string) {
 // sets reports whether any file sets a key of a table, or any of its keys if key is "".
 func (c *Config) sets(table, key string) bool {
 	has := func(tables map[string]any) bool {
+		if list, _ := tables[table].([]map[string]any); key == "" && len(list) > 0 {
+			return true
+		}
 		keys, _ := tables[table].(map[string]any)
 		_, found := keys[key]
 		return found || key == "" && len(keys) > 0

@@ -18,7 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// unreached is a host file of whose host there is neither a seed nor a feed.
+// unreached is a host without a seed or feed, and the warning about what names it.
 type unreached struct {
 	host    uri.Host
 	warning Fault
@@ -40,6 +40,7 @@ func (c *Config) Doubts(now time.Time, knows func(pattern string) bool) []Fault 
 // warnDoubts warns of settings that are valid, but that hardly anybody wants.
 func (l *loader) warnDoubts() {
 	l.warnHostFiles()
+	l.warnSubscriptions()
 	if c := l.config.Cluster; c.isExposed() && c.Insecure {
 		const name = "cluster.insecure_database"
 		l.main.AddWarning(l.main.AtKey(rootKey(name), Fault{

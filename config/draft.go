@@ -33,6 +33,9 @@ type draft struct {
 	shadowed  []entry         // entries that the file's own can shadow
 	stack     []entry         // entries of this file and of the files below it
 	plain     entry           // the default of each key of a [[wait]]
+
+	subscription  Subscription // the [[subscription]] being read
+	subscriptions []writtenSubscription
 }
 
 // seed is a seed and its position.
@@ -48,7 +51,8 @@ func (cat *catalog) newDraft(c *Config) *draft {
 	c.Path, c.cat = path, cat
 	settings := cat.defaultSettings()
 	plain := entry{Options: evaluators.DefaultOptions()}
-	return &draft{cat: cat, config: c, folder: filepath.Dir(path), settings: &settings, plain: plain, entry: plain}
+	return &draft{cat: cat, config: c, folder: filepath.Dir(path), settings: &settings, plain: plain, entry: plain,
+		subscription: newSubscription()}
 }
 
 // over returns a draft that starts with the settings of d.
@@ -172,9 +176,12 @@ func (r fileReader) table(t Table, parent schema.Path, v any) {
 		return
 	}
 	for _, e := range tables {
-		if m := e.Value.(map[string]any); t.Name == whenTable {
+		switch m := e.Value.(map[string]any); t.Name {
+		case whenTable:
 			r.when(e.Path, m)
-		} else {
+		case subscriptionTable:
+			r.readSubscription(e.Path, m)
+		default:
 			r.wait(e.Path, m)
 		}
 	}

@@ -15,24 +15,25 @@ import (
 
 // samples holds values of the keys without a default.
 var samples = map[string]string{
-	"host":             `"a.example:8080"`,
-	"operator.name":    `"Another Library"`,
-	"operator.contact": `"crawler@library.example"`,
-	"wait.mime":        `"^audio/.*"`,
-	"seeds.uris":       `["https://a.example/"]`,
-	"until":            `2026-12-01`,
-	"labels":           `["newspapers", "Bund & Länder"]`,
-	"title":            `"The Daily News"`,
-	"collections":      `["elections-2026"]`,
-	"owner":            `"maria"`,
-	"note":             `"asks us to call before large changes"`,
-	"when.uri":         `"/live/"`,
-	"when.mime":        `"^text/html.*"`,
-	"when.port":        `8080`,
-	"when.hop":         `["embed", "seed"]`,
-	"when.time":        `"06:00-23:00"`,
-	"when.weekdays":    `["mon-fri"]`,
-	"when.until":       `2026-12-01T18:00:00Z`,
+	"host":              `"a.example:8080"`,
+	"operator.name":     `"Another Library"`,
+	"operator.contact":  `"crawler@library.example"`,
+	"wait.mime":         `"^audio/.*"`,
+	"seeds.uris":        `["https://a.example/"]`,
+	"until":             `2026-12-01`,
+	"labels":            `["newspapers", "Bund & Länder"]`,
+	"title":             `"The Daily News"`,
+	"collections":       `["elections-2026"]`,
+	"owner":             `"maria"`,
+	"note":              `"asks us to call before large changes"`,
+	"subscription.name": `"press"`,
+	"when.uri":          `"/live/"`,
+	"when.mime":         `"^text/html.*"`,
+	"when.port":         `8080`,
+	"when.hop":          `["embed", "seed"]`,
+	"when.time":         `"06:00-23:00"`,
+	"when.weekdays":     `["mon-fri"]`,
+	"when.until":        `2026-12-01T18:00:00Z`,
 }
 
 // statement returns a file that sets the key, or only its table if value is "".
@@ -51,6 +52,16 @@ func statement(name, value string) string {
 		return "[[wait]]\nmime = \"^audio/.*\"\n" + set
 	case table == "wait":
 		return "[[wait]]\n" + set
+	case table == "subscription":
+		if key != "name" {
+			set = "name = \"press\"\n" + set
+		}
+		if key == "mail" {
+			set = "webhook = \"\"\n" + set
+		} else {
+			set = "mail = []\n" + set
+		}
+		return "[[subscription]]\n" + set
 	case table == "when" && key != "uri":
 		return "[[when]]\nuri = \"/\"\n" + set
 	case table == "when":

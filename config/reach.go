@@ -294,14 +294,15 @@ func (m *Mail) Resolve(absolute func(string) string) {
 	}
 }
 
-// Check reports contradictions between the keys. fault adds a fault of a key.
-func (m *Mail) Check(fault func(key, problem, remedy string)) {
+// Check reports contradictions between the keys. fault adds a fault of a key. With subscriptions, nobody else need get
+// mail.
+func (m *Mail) Check(fault func(key, problem, remedy string), subscriptions bool) {
 	switch {
 	case m.Server == "":
 		return
 	case m.From == "":
 		fault("mail.from", "is missing, but mail.server is set", `write for example "arcrawl@library.example"`)
-	case len(m.To) == 0:
+	case len(m.To) == 0 && !subscriptions:
 		fault("mail.to", "is empty, but mail.server is set", `write for example ["crawler@library.example"]`)
 	case m.User != "" && m.PasswordFile == "":
 		fault("mail.password_file", "is missing, but mail.user is set", "name a file that contains only the password")

@@ -62,7 +62,7 @@ func (c *Config) Defaults() []Setting {
 	var all []Setting
 	for _, k := range c.cat.keys {
 		table, _ := k.Split()
-		if k.Default != "" && table != whenTable && table != "wait" && !c.doc.Has(source{doc: c.doc}.path.Key(k.Name)) {
+		if t, _ := c.cat.table(table); !t.List && k.Default != "" && !c.doc.Has(source{doc: c.doc}.path.Key(k.Name)) {
 			all = append(all, Setting{Key: k.Name, Value: k.Default})
 		}
 	}

@@ -13,6 +13,10 @@ var tables = []Table{
 	{Name: "cluster", Wing: "cluster", Doc: "Several nodes that share a crawl, and a PostgreSQL database: others take over when one dies, and each may crawl its own hosts; see docs/cluster.md. Experimental."},
 	{Name: "admin", Doc: "Where a running daemon is reached: by commands such as `arcrawl status`, the dashboard and the metrics."},
 	{Name: "mail", Wing: "messages", Doc: "Alarms by e-mail. Off unless mail.server is set."},
+	{
+		Name: subscriptionTable, List: true, Wing: "messages",
+		Doc: "Who gets which changes of pages; see docs/curators.md.",
+	},
 	{Name: "reload", Doc: "How a changed configuration is applied; see docs/reload.md."},
 	{Name: "politeness", Doc: "How long a host rests between requests: delay_factor times the duration of the last exchange, but at least min_delay and at most max_delay."},
 	{

@@ -74,7 +74,7 @@ Scrubbing rules of the host apply. It asks the daemon, or else reads its files, 
 	f.StringVar(&c.host, "host", "", "only changes on this host")
 	f.StringVar(&c.since, "since", "1d", "from this time on: 24h or 7d ago, or a date such as 2026-11 or 2026-11-21T09:00:00Z")
 	cmd.Flags().StringVar(&c.label, "label", "", "choose hosts with this label")
-	cmd.Flags().StringVar(&c.kind, "kind", "", "only changes of this kind")
+	cmd.Flags().StringVar(&c.kind, "kind", "", "only changes of this kind, or of several as headline,withdrawn")
 	cmd.Flags().BoolVar(&c.follow, "follow", false, "continue with changes as they are found")
 	cmd.AddCommand(newChangesRebuild(&c))
 	return cmd
@@ -106,8 +106,8 @@ func (c *changesCommand) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if c.kind != "" && !slices.Contains(changeKinds(), c.kind) {
-		return cli.Usage(fmt.Errorf("unknown --kind %q; valid kinds: %s", c.kind, strings.Join(changeKinds()[1:], ", ")))
+	if _, bad := kindsIn(c.kind); bad != "" {
+		return cli.Usage(fmt.Errorf("unknown --kind %q; valid kinds: %s", bad, strings.Join(changeKinds()[1:], ", ")))
 	}
 	seen := map[string]bool{}
 	var last time.Time
@@ -124,32 +124,30 @@ func (c *changesCommand) run(ctx context.Context, out, errs io.Writer) error {
 		}
 		return nil
 	}
-	list, err := c.all(ctx, errs, since)
-	if err == nil {
-		err = show(list)
-	}
-	for err == nil && c.follow {
+	for {
+		q := c.question(since)
+		if !last.IsZero() {
+			q.Set("after", last.Add(-followAgain).UTC().Format(time.RFC3339Nano))
+		}
+		list, err := c.all(ctx, errs, q)
+		if err == nil {
+			err = show(list)
+		}
+		if err != nil || !c.follow {
+			return c.Advise(err)
+		}
 		if err = cli.Wait(ctx, followEvery); err != nil {
 			return nil //nolint:nilerr // somebody has ended it
 		}
 		if len(seen) > maxPrinted {
 			clear(seen) // a change may be printed twice
 		}
-		q := c.question(since)
-		if !last.IsZero() {
-			q.Set("after", last.Add(-followAgain).UTC().Format(time.RFC3339Nano))
-		}
-		var answer api.New
-		if answer, err = c.ask(ctx, q); err == nil {
-			err = show(answer.Captures)
-		}
+		errs = io.Discard // it was said
 	}
-	return c.Advise(err)
 }
 
-// all returns the changes since a time, the last one first.
-func (c *changesCommand) all(ctx context.Context, errs io.Writer, since time.Time) (list []api.Capture, err error) {
-	q := c.question(since)
+// all returns the changes that a question asks for, the last one first.
+func (c *changesCommand) all(ctx context.Context, errs io.Writer, q url.Values) (list []api.Capture, err error) {
 	for {
 		answer, err := c.ask(ctx, q)
 		if err != nil {
@@ -189,7 +187,8 @@ func (c *changesCommand) ask(ctx context.Context, q url.Values) (api.New, error)
 	return cli.AskOr(&c.Daemon, func(client *api.Client) (api.New, error) {
 		return client.New(ctx, q)
 	}, func(conf *config.Config) (out api.New, err error) {
-		f := changeFilter{Change: q.Get("change"), URI: q.Get("uri")}
+		f := changeFilter{URI: q.Get("uri")}
+		f.Changes, _ = kindsIn(q.Get("change"))
 		f.Host, f.Limit = q.Get("host"), changesPage
 		for name, at := range map[string]*time.Time{"since": &f.Since, "before": &f.Before, "after": &f.After} {
 			if text := q.Get(name); text != "" {
@@ -216,29 +215,9 @@ func (c *changesCommand) print(out io.Writer, change api.Capture) error {
 	}
 	ch := change.Change
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n    %s\n", change.At.UTC().Format(time.DateTime), change.URI, inWords(ch))
-	if len(ch.Headlines) == 2 {
-		fmt.Fprintf(&b, "    − %s\n    + %s\n", ch.Headlines[0], ch.Headlines[1])
-	}
-	if len(ch.First) > 0 {
-		b.WriteString("    ")
-		for _, p := range ch.First {
-			switch {
-			case p.Removed:
-				b.WriteString("[−" + p.Text + "−]")
-			case p.Added:
-				b.WriteString("{+" + p.Text + "+}")
-			default:
-				b.WriteString(p.Text)
-			}
-		}
-		b.WriteString("\n")
-	}
-	for _, l := range ch.Came {
-		fmt.Fprintf(&b, "    + %s  %s\n", l.Text, l.URI)
-	}
-	for _, l := range ch.Went {
-		fmt.Fprintf(&b, "    − %s  %s\n", l.Text, l.URI)
+	fmt.Fprintf(&b, "%s  %s\n    %s\n", change.At.UTC().Format(time.DateTime), change.URI, ch.InWords())
+	for _, line := range ch.Lines() {
+		b.WriteString("    " + line + "\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -249,7 +249,7 @@ func (s *changeStore) Close() error {
 // changeFilter selects changes. Empty fields select all.
 type changeFilter struct {
 	captureFilter
-	Change  string    // kind of the change
+	Changes []string  // kinds, of which the change has one; [anyChange] is all
 	URI     string    // exactly this one
 	Removed int       // minimum number of words that the article lost
 	Since   time.Time // of the visit
@@ -263,7 +263,7 @@ const anyChange = "any"
 
 // isSet reports whether the filter asks for changes, and not for captures.
 func (f changeFilter) isSet() bool {
-	return f.Change != "" || f.URI != "" || f.Removed > 0 || !f.Since.IsZero() || !f.After.IsZero() || !f.Before.IsZero()
+	return len(f.Changes) > 0 || f.URI != "" || f.Removed > 0 || !f.Since.IsZero() || !f.After.IsZero() || !f.Before.IsZero()
 }
 
 // shows reports whether somebody may see a change.
@@ -273,8 +273,9 @@ func (f changeFilter) shows(c *api.Change) bool {
 
 func (f changeFilter) selects(c api.Capture) bool {
 	ch := c.Change
-	is := f.Change == "" || f.Change == anyChange || slices.Contains(ch.Kinds, f.Change)
-	return is && ch.Words.Removed >= f.Removed && (f.URI == "" || c.URI == f.URI) && !c.At.Before(f.Since) &&
+	is := func(kind string) bool { return kind == anyChange || slices.Contains(ch.Kinds, kind) }
+	return (len(f.Changes) == 0 || slices.ContainsFunc(f.Changes, is)) && ch.Words.Removed >= f.Removed &&
+		(f.URI == "" || c.URI == f.URI) && !c.At.Before(f.Since) &&
 		(f.After.IsZero() || ch.Noted.After(f.After)) && (f.Before.IsZero() || ch.Noted.Before(f.Before)) &&
 		f.matches(c) && f.shows(ch)
 }
@@ -290,7 +291,9 @@ func (f changeFilter) mayMatch(line []byte) bool {
 			return false
 		}
 	}
-	return f.Change == "" || f.Change == anyChange || bytes.Contains(line, []byte(`"`+f.Change+`"`))
+	return len(f.Changes) == 0 || slices.ContainsFunc(f.Changes, func(kind string) bool {
+		return kind == anyChange || bytes.Contains(line, []byte(`"`+kind+`"`))
+	})
 }
 
 // Find returns the selected changes, the one noted last first. more is 1 if there are more, or may be: it searches for

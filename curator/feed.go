@@ -3,18 +3,14 @@
 package curator
 
 import (
-	"cmp"
 	"encoding/xml"
 	"fmt"
-	"html"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/changes"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // document is a feed.
@@ -112,8 +108,8 @@ func writeFeed(to http.ResponseWriter, r *http.Request, base string, list []api.
 			e.Summary = fmt.Sprintf("%s: first capture of %s", c.Host, c.URI)
 		}
 		if c.Change != nil {
-			e.Summary = fmt.Sprintf("%s: %s, version %d of %s", c.Host, inWords(c.Change), c.Versions, c.URI)
-			e.Content = differenceOf(c.Change)
+			e.Summary = fmt.Sprintf("%s: %s, version %d of %s", c.Host, c.Change.InWords(), c.Versions, c.URI)
+			e.Content = &content{Type: "html", Text: c.Change.HTML()}
 		}
 		d.Entries = append(d.Entries, e)
 	}
@@ -124,71 +120,4 @@ func writeFeed(to http.ResponseWriter, r *http.Request, base string, list []api.
 	to.Header().Set("Content-Type", "application/atom+xml; charset=utf-8")
 	_, _ = to.Write(append([]byte(xml.Header), text...)) // an error means that the reader has gone
 	return nil
-}
-
-// differenceOf returns what changed as HTML: the headlines, the first sentence with its words marked, and links.
-func differenceOf(c *api.Change) *content {
-	var b strings.Builder
-	mark := func(element, text string) {
-		if text != "" {
-			fmt.Fprintf(&b, "<%s>%s</%[1]s>", element, html.EscapeString(text))
-		}
-	}
-	mark("p", inWords(c))
-	if len(c.Headlines) == 2 {
-		b.WriteString("<p>")
-		mark("del", c.Headlines[0])
-		b.WriteString("<br>")
-		mark("ins", c.Headlines[1])
-		b.WriteString("</p>")
-	}
-	b.WriteString("<p>")
-	for _, p := range c.First {
-		switch {
-		case p.Removed:
-			mark("del", p.Text)
-		case p.Added:
-			mark("ins", p.Text)
-		default:
-			b.WriteString(html.EscapeString(p.Text))
-		}
-	}
-	b.WriteString("</p><ul>")
-	list := func(element string, links []api.ChangeLink) {
-		for _, l := range links {
-			b.WriteString("<li>")
-			mark(element, cmp.Or(l.Text, l.URI))
-			b.WriteString("</li>")
-		}
-	}
-	list("ins", c.Came)
-	list("del", c.Went)
-	b.WriteString("</ul>")
-	return &content{Type: "html", Text: b.String()}
-}
-
-// inWords says what changed: "headline, text (−3 +12 words), links (−2 +3)".
-func inWords(c *api.Change) string {
-	var parts []string
-	for _, kind := range c.Kinds {
-		part := kind
-		switch changes.Kind(kind) {
-		case changes.Withdrawn:
-			if c.Earlier > 0 {
-				part += " after " + human.Count(c.Earlier, "version")
-			}
-		case changes.Moved:
-			part += " to " + c.To
-		case changes.Wall:
-			part += " (" + c.Wall + ")"
-		case changes.Text:
-			part += fmt.Sprintf(" (−%d +%d words)", c.Words.Removed, c.Words.Added)
-		case changes.Entries:
-			part += fmt.Sprintf(" (−%d +%d)", c.Links.Removed, c.Links.Added)
-		case changes.Images:
-			part += fmt.Sprintf(" (−%d +%d)", c.Pictures.Removed, c.Pictures.Added)
-		}
-		parts = append(parts, part)
-	}
-	return cmp.Or(strings.Join(parts, ", "), c.Problem)
 }

@@ -25,7 +25,7 @@ func (c *curation) newRoutes() []admin.Route {
 			admin.Param{Name: "kind", Kind: "string", Doc: "only captures of this kind: first, changed or checked (visited on demand, and unchanged)"},
 			admin.Param{Name: "type", Kind: "string", Doc: "only captures whose media type begins so, as text/html or image/"},
 			admin.Param{Name: "q", Kind: "string", Doc: "only captures with this text in URI or title"},
-			admin.Param{Name: "change", Kind: "string", Doc: "only versions with a change of this kind, or any: withdrawn, moved, wall, returned, headline, text, links, pictures, around, nothing"},
+			admin.Param{Name: "change", Kind: "string", Doc: "only versions with a change of this kind, or of one of several as headline,withdrawn: any, withdrawn, moved, wall, returned, headline, text, links, pictures, around, nothing"},
 			admin.Param{Name: "removed", Kind: "integer", Doc: "only versions whose article lost at least this number of words"},
 			admin.Param{Name: "uri", Kind: "string", Doc: "only changes of this URI"},
 			admin.Param{Name: "since", Kind: "string", Doc: "only changes that were found at this time or later, as 2026-11-29T06:00:00Z; days before the last ones are searched too"},
@@ -47,13 +47,14 @@ func (c *curation) newRoutes() []admin.Route {
 // newFilter reads which captures or changes a request selects.
 func newFilter(r *http.Request) (f changeFilter, err error) {
 	f.captureFilter = captureFilter{Host: r.FormValue("host"), Kind: r.FormValue("kind"), Type: r.FormValue("type")}
-	f.Change, f.URI = r.FormValue("change"), r.FormValue("uri")
+	f.URI = r.FormValue("uri")
 	kinds := []string{api.CaptureFirst, api.CaptureChanged, api.CaptureChecked}
 	if f.Kind != "" && !slices.Contains(kinds, f.Kind) {
 		return f, admin.Fault("unknown kind %q; valid kinds: %s", f.Kind, strings.Join(kinds, ", "))
 	}
-	if valid := changeKinds(); f.Change != "" && !slices.Contains(valid, f.Change) {
-		return f, admin.Fault("unknown change %q; valid kinds: %s", f.Change, strings.Join(valid, ", "))
+	var bad string
+	if f.Changes, bad = kindsIn(r.FormValue("change")); bad != "" {
+		return f, admin.Fault("unknown change %q; valid kinds: %s", bad, strings.Join(changeKinds(), ", "))
 	}
 	for name, at := range map[string]*time.Time{"since": &f.Since, "before": &f.Before, "after": &f.After} {
 		if text := r.FormValue(name); text != "" {
@@ -79,6 +80,18 @@ func changeKinds() []string {
 		valid = append(valid, string(k))
 	}
 	return valid
+}
+
+// kindsIn returns the kinds of changes in a text such as "headline,withdrawn", and the first one that is unknown.
+func kindsIn(text string) (kinds []string, bad string) {
+	if text == "" {
+		return nil, ""
+	}
+	kinds = strings.Split(text, ",")
+	if i := slices.IndexFunc(kinds, func(k string) bool { return !slices.Contains(changeKinds(), k) }); i >= 0 {
+		bad = kinds[i]
+	}
+	return kinds, bad
 }
 
 // mayBeSeen returns which series somebody with a role may see: curators all, others those without an embargo, or whose

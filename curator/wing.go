@@ -77,6 +77,7 @@ func (c *curation) extension() admin.Extension {
 		Open: c.open, Close: c.close,
 		Observe:     func(r crawler.Report) { c.captures.Add(r); c.changes.Observe(r) },
 		Ordered:     func(uris []string) { c.captures.Demand(uris) },
+		Changes:     c.subscribed,
 		EachCapture: func(since time.Time, use func(api.Capture)) (from time.Time) { return c.captures.Each(since, use) },
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -24,11 +25,12 @@ const outboxFile = "outbox.json"
 type digestSource struct {
 	Summary func() summary // without Recent
 	Each    func(since time.Time, use func(api.Capture)) (from time.Time)
+	Changes findChanges
 }
 
 // sourceOf returns what digests say about a daemon whose window is made.
 func sourceOf(d *daemon.Daemon) digestSource {
-	return digestSource{Each: d.Window().EachCapture, Summary: func() summary {
+	return digestSource{Each: d.Window().EachCapture, Changes: d.Window().Changes, Summary: func() summary {
 		c := d.Live().Current()
 		s := summary{
 			Institution: c.Operator.Name, Link: c.Admin.URL, Status: d.Window().Status(),
@@ -43,11 +45,12 @@ func sourceOf(d *daemon.Daemon) digestSource {
 	}}
 }
 
-// office sends the alarms and the digests of all daemons of a process: to the webhook, and by e-mail. Notices wait in a
-// file until they are taken. It is safe for concurrent use.
+// office sends the alarms, the digests and the changes of pages of all daemons of a process: to webhooks, and by
+// e-mail. Notices wait in a file until they are taken. It is safe for concurrent use.
 type office struct {
 	hook *webhook
 	post *mailer
+	subs *subscribers
 	join func(numbers []int, states []api.Status) api.Status // see [daemon.Daemon.Join]
 
 	using   sync.Mutex // guards the field below, and is held while sources are used
@@ -74,14 +77,27 @@ func (o *office) open(
 	}
 	o.join, o.sources = join, map[int]digestSource{}
 	o.raised, o.said = map[aboutAlarm]map[int]bool{}, map[aboutAlarm]bool{}
-	o.hook = openWebhook(c.Admin.Webhook, out, post, now, log)
+	o.hook = openWebhook(c.Admin.Webhook, out, postNotice, now, log)
 	o.post = &mailer{
 		config: inForce, summary: o.summary, each: o.each, send: sendMail, dir: c.Storage.State, outbox: out,
 		now: now, log: log, failing: map[string]bool{},
 	}
+	sent, err := openPlaces(filepath.Join(c.Storage.State, placesFile))
+	if err != nil {
+		log.Error().Err(err).Msg("subscriptions begin with the changes from now on")
+	}
+	o.subs = &subscribers{
+		config: inForce, daemons: o.changes, mail: sendMail, call: post, places: sent, now: now, log: log,
+		failing: map[string]failure{},
+	}
+	run(func(ctx context.Context) { o.subs.run(ctx, true) })
+	run(func(ctx context.Context) { o.subs.run(ctx, false) })
 	run(o.hook.run)
 	run(o.post.Run)
 }
+
+// troubles returns the subscriptions that are not delivered.
+func (o *office) troubles() []alarm.Trouble { return o.subs.Troubles() }
 
 // Join lets digests have what a daemon with a number knows until leave is called. Call leave before the daemon is
 // closed.
@@ -176,6 +192,25 @@ func (o *office) each(since time.Time, use func(api.Capture)) (from time.Time) {
 		}
 	}
 	return from
+}
+
+// changes returns what finds the changes of each daemon.
+func (o *office) changes() (all []daemonChanges) {
+	o.using.Lock()
+	defer o.using.Unlock()
+	for _, number := range slices.Sorted(maps.Keys(o.sources)) {
+		all = append(all, daemonChanges{number, func(
+			s config.Subscription, after time.Time, most int,
+		) (list []api.Capture, upTo time.Time) {
+			o.using.Lock()
+			defer o.using.Unlock()
+			if of := o.sources[number]; of.Changes != nil {
+				return of.Changes(s, after, most)
+			}
+			return nil, after // it has left
+		}})
+	}
+	return all
 }
 
 // wait waits for d. It returns the error of ctx if ctx ends first.

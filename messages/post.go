@@ -17,7 +17,7 @@ import (
 // webhookTime is the maximum duration of a call.
 const webhookTime = 10 * time.Second
 
-// errRefused is the error of a notice that the webhook will never take.
+// errRefused is the error of what the webhook will never take.
 var errRefused = errors.New("the webhook refuses this notice")
 
 // refusals are statuses that say that the request itself is wrong, so that it is useless to repeat it.
@@ -26,14 +26,18 @@ var refusals = []int{
 	http.StatusUnprocessableEntity,
 }
 
-// post sends a notice of an alarm to a webhook: a POST with the notice as JSON and a "message" for people. It does not
-// follow redirects. A status other than 2xx is an error, some are [errRefused]. No error names the URL, which may
-// contain a secret.
-func post(ctx context.Context, url string, n notice) error {
-	body, err := json.Marshal(struct {
+// postNotice sends a notice of an alarm to a webhook, with a "message" for people.
+func postNotice(ctx context.Context, url string, n notice) error {
+	return post(ctx, url, struct {
 		notice
 		Words string `json:"message"`
 	}{n, n.Source() + ": " + n.Words()})
+}
+
+// post sends a value to a webhook: a POST with it as JSON. It does not follow redirects. A status other than 2xx is an
+// error, some are [errRefused]. No error names the URL, which may contain a secret.
+func post(ctx context.Context, url string, v any) error {
+	body, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the notice: %w", err)
 	}

@@ -8,10 +8,13 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
+	"mime/multipart"
 	"mime/quotedprintable"
 	"net"
 	"net/smtp"
+	"net/textproto"
 	"os"
 	"strings"
 	"time"
@@ -23,6 +26,7 @@ import (
 type mail struct {
 	From, To      string
 	Subject, Body string
+	HTML          string // the same as a page; "" = there is only the text
 	Date          time.Time
 }
 
@@ -30,6 +34,10 @@ type mail struct {
 func composeMail(m mail) ([]byte, error) {
 	_, domain, _ := strings.Cut(m.From, "@")
 	var b bytes.Buffer
+	parts, kind := multipart.NewWriter(&b), "text/plain; charset=utf-8"
+	if m.HTML != "" {
+		kind = "multipart/alternative; boundary=" + parts.Boundary()
+	}
 	for _, h := range []struct{ name, value string }{
 		{"From", m.From},
 		{"To", m.To},
@@ -37,19 +45,40 @@ func composeMail(m mail) ([]byte, error) {
 		{"Date", m.Date.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700")},
 		{"Message-ID", "<" + rand.Text() + "@" + domain + ">"},
 		{"MIME-Version", "1.0"},
-		{"Content-Type", "text/plain; charset=utf-8"},
-		{"Content-Transfer-Encoding", "quoted-printable"},
+		{"Content-Type", kind},
 		{"Auto-Submitted", "auto-generated"}, // no out-of-office replies, RFC 3834
 	} {
 		fmt.Fprintf(&b, "%s: %s\r\n", h.name, h.value)
 	}
-	b.WriteString("\r\n")
-	body := quotedprintable.NewWriter(&b)
-	_, err := body.Write([]byte(strings.ReplaceAll(m.Body, "\n", "\r\n")))
-	if err = errors.Join(err, body.Close()); err != nil {
-		return nil, fmt.Errorf("compose a mail: %w", err)
+	if m.HTML == "" {
+		b.WriteString("Content-Transfer-Encoding: quoted-printable\r\n\r\n")
+		err := writeQuoted(&b, m.Body)
+		return b.Bytes(), err
 	}
-	return b.Bytes(), nil
+	b.WriteString("\r\n")
+	for _, p := range []struct{ kind, text string }{{"text/plain", m.Body}, {"text/html", m.HTML}} {
+		to, err := parts.CreatePart(textproto.MIMEHeader{
+			"Content-Type": {p.kind + "; charset=utf-8"}, "Content-Transfer-Encoding": {"quoted-printable"},
+		})
+		if err == nil {
+			err = writeQuoted(to, p.text)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	err := parts.Close()
+	return b.Bytes(), err
+}
+
+// writeQuoted writes a text of a mail.
+func writeQuoted(to io.Writer, text string) error {
+	body := quotedprintable.NewWriter(to)
+	_, err := body.Write([]byte(strings.ReplaceAll(text, "\n", "\r\n")))
+	if err = errors.Join(err, body.Close()); err != nil {
+		return fmt.Errorf("compose a mail: %w", err)
+	}
+	return nil
 }
 
 // oneLine replaces line ends, which would begin another header.

@@ -27,7 +27,7 @@ func (o *office) member() daemon.Wing {
 	return daemon.Wing{
 		Name: "messages",
 		Extend: func(d *daemon.Daemon) admin.Extension {
-			return admin.Extension{Alarms: func(changes []alarm.Change, now time.Time) {
+			return admin.Extension{Troubles: o.troubles, Alarms: func(changes []alarm.Change, now time.Time) {
 				o.Notify(d.Number(), notices(d.Live().Current(), changes, now))
 			}}
 		},

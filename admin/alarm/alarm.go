@@ -32,7 +32,9 @@ const (
 	Upload     = "upload"     // finished archive files cannot be uploaded
 	Database   = "database"   // the database of the cluster has no synchronous replica
 	Audit      = "audit"      // the audit log cannot be written
-	Document   = "document"   // a document could not be processed because of a fault of the program
+	// Subscription is the kind of an alarm about changes of pages that a mail server or a webhook does not take.
+	Subscription = "subscription"
+	Document     = "document" // a document could not be processed because of a fault of the program
 )
 
 // traits says how alarms of one kind behave.
@@ -66,6 +68,7 @@ var everyKind = []traits{
 	{Login, 0, time.Minute, true},
 	{Upload, 15 * time.Minute, time.Minute, false},
 	{Database, time.Minute, time.Minute, false},
+	{Subscription, 15 * time.Minute, time.Minute, false},
 }
 
 // Kinds returns every kind of alarm.
