@@ -48,7 +48,7 @@ type Extension struct {
 	// first first: about most. All that were noted up to upTo have been searched. With the zero time, the list is empty
 	// and upTo is when the last one was noted.
 	Changes func(s config.Subscription, after time.Time, most int) (list []api.Capture, upTo time.Time)
-	// Troubles returns problems of this moment that somebody should hear of.
+	// Troubles returns troubles of this moment, which alarms are made of.
 	Troubles func() []alarm.Trouble
 	// Alarms is called with the alarms that were raised and cleared at one moment. It does not wait for a network. After a
 	// crash it may be called with the same changes again.

@@ -51,8 +51,10 @@ func (cat *catalog) newDraft(c *Config) *draft {
 	c.Path, c.cat = path, cat
 	settings := cat.defaultSettings()
 	plain := entry{Options: evaluators.DefaultOptions()}
-	return &draft{cat: cat, config: c, folder: filepath.Dir(path), settings: &settings, plain: plain, entry: plain,
-		subscription: newSubscription()}
+	return &draft{
+		cat: cat, config: c, folder: filepath.Dir(path), settings: &settings, plain: plain, entry: plain,
+		subscription: newSubscription(),
+	}
 }
 
 // over returns a draft that starts with the settings of d.

@@ -36,7 +36,8 @@ const whenTable = "when"
 var groups = []func(*draft) []schema.Var{
 	(*draft).fileKeys, (*draft).aboutKeys, (*draft).operatorKeys, (*draft).uploadKeys, (*draft).fixityKeys,
 	(*draft).crawlKeys,
-	(*draft).adminKeys, (*draft).reachKeys, (*draft).subscriptionKeys, (*draft).politenessKeys, (*draft).waitKeys, (*draft).midfetchKeys,
+	(*draft).adminKeys, (*draft).reachKeys, (*draft).subscriptionKeys,
+	(*draft).politenessKeys, (*draft).waitKeys, (*draft).midfetchKeys,
 	(*draft).fetchKeys, (*draft).dedupKeys, (*draft).networkKeys, (*draft).scopeKeys,
 	(*draft).renderKeys, (*draft).seedKeys, (*draft).whenKeys,
 }

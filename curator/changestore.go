@@ -263,7 +263,8 @@ const anyChange = "any"
 
 // isSet reports whether the filter asks for changes, and not for captures.
 func (f changeFilter) isSet() bool {
-	return len(f.Changes) > 0 || f.URI != "" || f.Removed > 0 || !f.Since.IsZero() || !f.After.IsZero() || !f.Before.IsZero()
+	return len(f.Changes) > 0 || f.URI != "" || f.Removed > 0 ||
+		!f.Since.IsZero() || !f.After.IsZero() || !f.Before.IsZero()
 }
 
 // shows reports whether somebody may see a change.

@@ -146,6 +146,6 @@ func pageOf(c api.Capture, base string) string {
 	if link := linkOf(c, base); link != "" {
 		title = fmt.Sprintf("<a href=\"%s\">%s</a>", html.EscapeString(link), title)
 	}
-	return fmt.Sprintf("<h3 dir=\"auto\">%s</h3>\n<p>%s<br>%s</p>\n%s\n", title, clock(c.At), html.EscapeString(plain(c.URI)),
-		c.Change.HTML())
+	return fmt.Sprintf("<h3 dir=\"auto\">%s</h3>\n<p>%s<br>%s</p>\n%s\n",
+		title, clock(c.At), html.EscapeString(plain(c.URI)), c.Change.HTML())
 }

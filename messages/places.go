@@ -16,8 +16,8 @@ import (
 // placesFile is the file in the state folder with what subscribers were sent last.
 const placesFile = "subscriptions.json"
 
-// placeEvery is how long a place is only in memory if nothing was sent. After a crash, changes that the subscription did
-// not select are looked at again.
+// placeEvery is how long a place is only in memory if nothing was sent. After a crash, changes that the subscription
+// did not select are read again.
 const placeEvery = time.Hour
 
 // place says what a receiver of a subscription was sent.

@@ -116,7 +116,7 @@ func (s *subscribers) round(ctx context.Context, byMail bool) (more bool) {
 	return more
 }
 
-// forget drops what is known of receivers that the configuration no longer names.
+// forget drops the places of receivers that the configuration no longer names.
 func (s *subscribers) forget(all []config.Subscription) {
 	named := map[string]bool{}
 	for _, r := range slices.Concat(receivers(all, true), receivers(all, false)) {

@@ -207,7 +207,8 @@ func (n *newsroom) find(s config.Subscription, after time.Time, most int) (list 
 		if upTo = c.Change.Noted; after.IsZero() || !upTo.After(after) {
 			continue
 		}
-		if len(s.Kinds) == 0 || slices.ContainsFunc(c.Change.Kinds, func(k string) bool { return slices.Contains(s.Kinds, k) }) {
+		is := func(kind string) bool { return slices.Contains(s.Kinds, kind) }
+		if len(s.Kinds) == 0 || slices.ContainsFunc(c.Change.Kinds, is) {
 			list = append(list, c)
 		}
 		if len(list) == most {
@@ -223,8 +224,9 @@ func (n *newsroom) serving(t *testing.T, dir string, c *config.Config) *subscrib
 	sent, err := openPlaces(filepath.Join(dir, placesFile))
 	archivetest.Must(t, err)
 	return &subscribers{
-		config: func() *config.Config { return c }, daemons: func() []daemonChanges { return []daemonChanges{{3, n.find}} },
-		mail: sendMail, call: post, places: sent, now: func() time.Time { return n.now }, log: zerolog.Nop(),
+		config:  func() *config.Config { return c },
+		daemons: func() []daemonChanges { return []daemonChanges{{3, n.find}} },
+		mail:    sendMail, call: post, places: sent, now: func() time.Time { return n.now }, log: zerolog.Nop(),
 		failing: map[string]failure{},
 	}
 }
