@@ -122,10 +122,13 @@ func (d *draft) finish(doc *schema.Document, path schema.Path) {
 	d.warnRendered(doc, path)
 }
 
-// warnRendered warns of texts that cannot decide, because no page is rendered.
+// warnRendered warns of texts that cannot decide and of steps that are not done, because no page is rendered.
 func (d *draft) warnRendered(doc *schema.Document, path schema.Path) {
 	of := Own[noise.Options](d.settings).Of
 	if f, set := doc.Setting(path, "change.of"); set && of == noise.OfRendered && !d.settings.Render.On {
+		f.Warn("has no effect, because no page is rendered", "set render.pages too")
+	}
+	if f, set := doc.Setting(path, "render.do"); set && len(d.settings.Render.Do) > 0 && !d.settings.Render.On {
 		f.Warn("has no effect, because no page is rendered", "set render.pages too")
 	}
 }

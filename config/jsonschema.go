@@ -122,6 +122,8 @@ func valueSchema(t schema.Type) object {
 		return object{"type": "string", "pattern": momentPattern}
 	case schema.List:
 		return object{"type": "array", "items": text}
+	case schema.Map:
+		return object{"type": "object", "additionalProperties": object{"type": "string"}}
 	case schema.Tables:
 		columns, names := object{}, []string{}
 		for _, c := range t.Columns {

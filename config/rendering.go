@@ -17,6 +17,7 @@ type Rendering struct {
 	Limit       time.Duration // maximum time of a rendering
 	MaxRequests int           // of a page
 	MaxPerDay   int           // pages of the host
+	Do          []Step        // in their order, before a page is taken as it is
 }
 
 // keep says what is archived of a rendered page.
@@ -51,7 +52,7 @@ func renderPages(r *Rendering) schema.Var {
 			}
 		},
 		func(choice int, every time.Duration) { r.On, r.Every = choice > 0, every },
-		"Which captured HTML pages a browser loads, to find what their scripts load: none (`off`), each new or changed version (`changed`), or each page at the first visit after a time, changed or not (`every 6h`).",
+		"Which captured HTML pages a browser loads: none (`off`), each new or changed version (`changed`), or each page at the first visit after a time, changed or not (`every 6h`).",
 	)
 }
 
@@ -61,23 +62,25 @@ func (d *draft) renderKeys() []schema.Var {
 	return []schema.Var{
 		renderPages(&s.Render),
 		schema.Choice("render.keep", InBoth, &s.Render.Keep,
-			"What is archived of a page as the browser shows it, as resource records: `nothing`, its `text` (`urn:text:URI`) and DOM (`urn:dom:URI`), or `all`: also a picture (`urn:fullPage:URI`).",
+			"What is archived of a page as the browser shows it: `nothing`, its `text` and DOM, or `all`: also a picture.",
 			KeepNothing, KeepText, KeepAll),
 		schema.Interval("render.age", InBoth, time.Minute, schema.Longest, &s.Render.Age,
-			"Maximum age of archived captures that answer the browser's requests. An older or missing one is visited first, like any URI that was found: within scope, robots.txt and politeness."),
+			"Maximum age of captures that answer the browser's requests. Older or missing ones are visited first, within scope, robots.txt and politeness."),
 		schema.Interval("render.limit", InBoth, time.Second, time.Hour, &s.Render.Limit,
-			"Maximum time of a rendering. What was not visited by then is missing on the page; it is visited all the same."),
+			"Maximum time of a rendering. What was not visited by then is missing on the page, and visited all the same."),
 		schema.Count("render.max_requests", InBoth, 1, 100_000, &s.Render.MaxRequests,
-			"Maximum number of requests of a page that are answered."),
+			"Maximum number of requests of a page."),
 		schema.Count("render.max_per_day", InBoth, 1, 1_000_000, &s.Render.MaxPerDay,
 			"Maximum number of pages of the host that are rendered in a day (UTC)."),
+		schema.Rows("render.do", InBoth, stepColumns, &s.Render.Do, readSteps,
+			"Steps that the browser does on a page, each one of the first five keys: `[{ preset = \"consent\" }, { click = \"button.more\", times = 20 }]`."),
 		schema.Running(schema.Optional("render.browser", InMain, schema.CheckPath, &c.Render.Browser,
-			"Chromium: a path, or the name of a program. Empty: the first of `chromium`, `chromium-browser` and `google-chrome` that is installed.")),
+			"Chromium: a path or a name. Empty: the first of `chromium`, `chromium-browser` and `google-chrome` that is installed.")),
 		schema.Count("render.browsers", InMain, 1, 64, &c.Render.Workers,
 			"Number of browsers, each with one page at a time. They run at low priority."),
 		schema.Bytes("render.memory", InMain, 128<<20, 1<<40, &c.Render.Memory,
-			"Maximum of private memory of a browser. One that needs more is ended, and its page is not rendered. MemoryMax of the service must leave room for it."),
+			"Maximum of private memory of a browser. One that needs more is ended, without its page. MemoryMax of the service must leave room for it."),
 		schema.Count("render.restart_after", InMain, 1, 100_000, &c.Render.Pages,
-			"Number of pages after which a browser is started again."),
+			"Pages after which a browser is started again."),
 	}
 }

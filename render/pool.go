@@ -87,6 +87,7 @@ type Pool struct {
 	rendered map[uri.URI]time.Time
 	day      int64 // since 1970, of perHost
 	perHost  map[uri.Host]int
+	lists    map[uri.URI]map[string]chromium.Entries // that steps have clicked through, by their names
 }
 
 // page is a captured page in the queue.
@@ -109,6 +110,7 @@ func Start(ctx context.Context, p Parts, pool config.BrowserPool) *Pool {
 	l := &Pool{
 		p: p, queue: make(chan uri.URI, maxQueue), queued: map[uri.URI]page{}, waiters: map[uri.URI][]chan struct{}{},
 		rendered: map[uri.URI]time.Time{}, perHost: map[uri.Host]int{},
+		lists: map[uri.URI]map[string]chromium.Entries{},
 	}
 	ctx, l.stop = context.WithCancel(ctx)
 	for range pool.Workers {
@@ -337,10 +339,12 @@ func (l *Pool) renderPage(ctx context.Context, b Browser, pg page) error {
 	r, err := b.Render(ctx, chromium.Job{
 		URI: pg.uri.String(), Answer: v.answer, Limit: pg.settings.Limit, MaxRequests: pg.settings.MaxRequests,
 		Picture: pg.settings.Keep == config.KeepAll, Without: withoutOf(change),
+		Steps: stepsOf(pg.settings.Do), Known: l.listsOf(pg.uri),
 	})
 	if err != nil {
 		return err
 	}
+	v.noteSteps(r.Steps)
 	found, err := v.addFound(ctx, r)
 	if err == nil {
 		err = v.keep(r)

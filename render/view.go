@@ -73,6 +73,10 @@ func (v *view) look(ctx context.Context, q chromium.Request) chromium.Answer {
 	}
 	v.mu.Lock()
 	one := v.asked[u]
+	if one == nil && q.Stored {
+		v.mu.Unlock()
+		return v.findStored(u)
+	}
 	if one == nil {
 		one = new(asked)
 		v.asked[u] = one
@@ -80,6 +84,21 @@ func (v *view) look(ctx context.Context, q chromium.Request) chromium.Answer {
 	v.mu.Unlock()
 	one.once.Do(func() { one.answer = v.find(ctx, u, q.Kind) })
 	return one.answer
+}
+
+// findStored returns the last capture of a URI, however old it is, if the page can reach it.
+func (v *view) findStored(u uri.URI) chromium.Answer {
+	r, known, err := v.known(u)
+	if err != nil {
+		return v.without(u, err)
+	}
+	to := v.reach.target(u, r, v.record.Hops.Then(uri.Embed), v.l.p.Now())
+	if !known || !v.reach.permits(to) || !v.reach.isPublic(to, v.serverOf(to, r)) || !v.reach.isAsIs(to, r) {
+		v.l.counts.refused.Add(1)
+		return chromium.Answer{}
+	}
+	v.l.counts.fromArchive.Add(1)
+	return v.stored(r, to)
 }
 
 // find returns the answer to a request: a fresh capture, or else the capture of a visit that it waits for.

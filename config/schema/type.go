@@ -25,6 +25,7 @@ const (
 	Moment               // TOML date or time
 	List                 // list of texts
 	Tables               // list of tables
+	Map                  // table of texts
 )
 
 // Type says which values a key accepts.
@@ -103,6 +104,8 @@ func (t Type) String() string {
 			names[i] = c.Name
 		}
 		return "list of tables with " + strings.Join(names, " and ")
+	case Map:
+		return "table of texts"
 	}
 	return "value"
 }

@@ -54,6 +54,12 @@ type Job struct {
 	MaxRequests int
 	// Picture says whether to take a picture of the whole page.
 	Picture bool
+	// Steps are done in their order before the page is taken as it is.
+	Steps []Step
+	// Known holds, by the names of steps, the entries that earlier renderings have returned.
+	Known map[string]Entries
+	// Pictured is called with a picture of the page before the first step, and after each; nil wants none.
+	Pictured func(step int, png []byte)
 	// Without holds CSS selectors of elements whose text is missing in Result.Compared.
 	Without []string
 }
@@ -63,6 +69,8 @@ type Request struct {
 	URI  string
 	Kind Kind
 	Main bool // it is the request of the page itself
+	// Stored says that only the archive may answer, however old its capture is: see [Entries].
+	Stored bool
 }
 
 // Kind is how a page uses what it requests.
@@ -100,4 +108,5 @@ type Result struct {
 	Text     string // that a reader sees, also in frames and shadow trees
 	Compared string // Text without the elements of Job.Without
 	Picture  []byte // PNG; empty unless it was asked for
+	Steps    []Done // what came of the steps
 }

@@ -29,9 +29,18 @@ func evaluate[T any](ctx context.Context, session *chromedp.Target, expression s
 		return v, err
 	}
 	if res.ExceptionDetails != nil {
-		return v, fmt.Errorf("%w: %s", errScript, res.ExceptionDetails.Text)
+		return v, scriptError(res.ExceptionDetails)
 	}
 	return v, json.Unmarshal(res.Result.Value, &v)
+}
+
+// scriptError returns the error of a script of ours.
+func scriptError(x *runtime.ExceptionDetails) error {
+	text := x.Text
+	if x.Exception != nil {
+		text += ": " + x.Exception.Description
+	}
+	return fmt.Errorf("%w: %s", errScript, text)
 }
 
 // shown holds the values that a page returns about itself.
@@ -45,7 +54,7 @@ type shown struct {
 func (pg *page) read(r *Result) error {
 	ctx, session := pg.tab, pg.session
 	s, err := evaluate[shown](ctx, session, `({uri: location.href, title: String(document.title).slice(0, 1024),
-		height: Math.max(document.documentElement.scrollHeight, 1)})`)
+		height: Math.max(document.documentElement?.scrollHeight ?? 1, 1)})`)
 	if err != nil {
 		return fmt.Errorf("read the title: %w", err)
 	}
@@ -78,16 +87,22 @@ func (pg *page) takePicture(r *Result, pageHeight int64) error {
 	if !pg.job.Picture {
 		return nil
 	}
-	beyond := true
-	shot, err := cdp.Call(pg.tab, pg.session, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{
-		Format: cdppage.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond,
-		Clip: &cdppage.Viewport{Width: width, Height: float64(min(pageHeight, maxHeight)), Scale: 1},
-	})
+	picture, err := pg.picture(pg.tab, pageHeight)
 	if err != nil {
 		return fmt.Errorf("take a picture: %w", err)
 	}
-	r.Picture = shot.Data
+	r.Picture = picture
 	return nil
+}
+
+// picture returns a picture of the whole page.
+func (pg *page) picture(ctx context.Context, pageHeight int64) ([]byte, error) {
+	beyond := true
+	shot, err := cdp.Call(ctx, pg.session, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{
+		Format: cdppage.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond,
+		Clip: &cdppage.Viewport{Width: width, Height: float64(min(pageHeight, maxHeight)), Scale: 1},
+	})
+	return shot.Data, err
 }
 
 // maxDOM is the maximum length of a DOM in bytes: what is behind it is left out. Without it, frames in frames would

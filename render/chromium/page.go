@@ -55,9 +55,12 @@ type page struct {
 	begun    bool // the page itself was requested
 	found    []Found
 	known    map[string]bool
-	refused  int
-	dropped  int
 	finished bool
+	counters
+	storedOnly bool // requests are answered from the archive or not at all
+	clicks     bool // a step clicks: where the page is to go then is no link of it
+
+	steps []Done
 }
 
 // render renders a page in a tab of its own, without what earlier pages stored. When ctx ends, so does the process: a
@@ -84,12 +87,15 @@ func (p *process) render(ctx context.Context, j Job) (r Result, err error) {
 	if err := prepare(tab, session); err != nil {
 		return r, errors.Join(ctx.Err(), err)
 	}
+	if err := pg.prepareSteps(); err != nil {
+		return r, errors.Join(ctx.Err(), err)
+	}
 	late, err := pg.load(ctx)
 	if err != nil {
 		return r, errors.Join(ctx.Err(), err)
 	}
 	pg.mu.Lock()
-	r = Result{Found: pg.found, Refused: pg.refused, Dropped: pg.dropped, Late: late}
+	r = Result{Found: pg.found, Refused: pg.refused, Dropped: pg.dropped, Late: late, Steps: pg.steps}
 	pg.mu.Unlock()
 	if err := pg.freeze(); err != nil {
 		return r, errors.Join(ctx.Err(), fmt.Errorf("stop the scripts: %w", err))
@@ -124,10 +130,11 @@ func prepare(tab context.Context, session *chromedp.Target) error {
 	return err
 }
 
-// load opens the page, waits until it is quiet, and scrolls to its end. It reports whether the limit ended that.
+// load opens the page, waits until it is quiet, does the steps, and scrolls to its end. It reports whether the limit
+// ended that.
 func (pg *page) load(ctx context.Context) (late bool, err error) {
-	limit := time.NewTimer(pg.job.Limit)
-	defer limit.Stop()
+	within, end := context.WithTimeout(ctx, pg.job.Limit)
+	defer end()
 	went := make(chan error, 1)
 	go func() { went <- pg.navigate() }()
 	select {
@@ -135,24 +142,33 @@ func (pg *page) load(ctx context.Context) (late bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("open the page: %w", err)
 		}
-	case <-limit.C:
+	case <-within.Done():
 		return true, errors.New("open the page: no answer in time")
 	}
-	if !pg.quiet(ctx, limit.C, quietTime) {
+	if !pg.quiet(within, quietTime) {
 		return true, ctx.Err()
 	}
 	installed, err := pg.awaitWorkers()
 	if err != nil {
 		return false, fmt.Errorf("wait for the service worker: %w", err)
 	}
-	if installed && !pg.quiet(ctx, limit.C, quietTime) {
+	if installed && !pg.quiet(within, quietTime) {
 		return true, ctx.Err()
 	}
-	quiet, err := pg.scroll(ctx, limit.C)
+	if err := pg.moveMouse(); err != nil {
+		return false, fmt.Errorf("move the mouse: %w", err)
+	}
+	if len(pg.job.Steps) > 0 {
+		if pg.quiet(within, scrollRest) {
+			pg.runSteps(within)
+		}
+		pg.skipSteps()
+	}
+	quiet, err := pg.scroll(within)
 	if err != nil {
 		return false, fmt.Errorf("scroll: %w", err)
 	}
-	return !quiet || !pg.quiet(ctx, limit.C, quietTime), ctx.Err()
+	return !quiet || !pg.quiet(within, quietTime), ctx.Err()
 }
 
 // awaitWorkers waits for a service worker that is being installed, and reports whether there is one. A page may have
@@ -176,34 +192,30 @@ func (pg *page) navigate() error {
 	return err
 }
 
-// scroll scrolls to the end of the page, and back. It reports false if limit or ctx ended first.
-func (pg *page) scroll(ctx context.Context, limit <-chan time.Time) (quiet bool, err error) {
-	if err := pg.moveMouse(); err != nil {
-		return false, err
-	}
+// scroll scrolls to the end of the page, and back. It reports false if ctx ended first, or if the page does not answer.
+func (pg *page) scroll(ctx context.Context) (quiet bool, err error) {
 	for range maxScrolls {
-		more, err := evaluate[bool](pg.tab, pg.session, scrollDown)
-		if errors.Is(err, errScript) {
-			return true, nil // the page has replaced what this needs
-		}
-		if err != nil {
+		more, err := evaluateIn[bool](ctx, pg, pg.mainFrame(), scrollDown)
+		switch {
+		case errors.Is(err, errScript):
+			return true, nil // the document is gone
+		case errors.Is(err, errHung):
+			return false, nil
+		case err != nil:
 			return false, err
 		}
-		if !pg.quiet(ctx, limit, scrollRest) {
+		if !pg.quiet(ctx, scrollRest) {
 			return false, nil
 		}
 		if more {
 			continue
 		}
-		if more, err = evaluate[bool](pg.tab, pg.session, hasMore); err != nil {
-			return false, err
-		}
-		if !more {
+		if more, err = evaluateIn[bool](ctx, pg, pg.mainFrame(), hasMore); err != nil || !more {
 			break
 		}
 	}
-	_, err = evaluate[bool](pg.tab, pg.session, scrollUp)
-	return true, err
+	_, err = evaluateIn[bool](ctx, pg, pg.mainFrame(), scrollUp)
+	return err == nil, pg.tab.Err()
 }
 
 // freeze stops the scripts of the page and what it is loading, so that it does not change while it is read.
@@ -261,8 +273,8 @@ const (
 	scrollUp = `(window.scrollTo({top: 0, behavior: "instant"}), true)`
 )
 
-// quiet waits until there was no request for d, and no script is running. It reports false if limit or ctx ended first.
-func (pg *page) quiet(ctx context.Context, limit <-chan time.Time, d time.Duration) bool {
+// quiet waits until there was no request for d, and no script is running. It reports false if ctx ended first.
+func (pg *page) quiet(ctx context.Context, d time.Duration) bool {
 	from := time.Now()
 	var confirmed time.Time // when the last request ended at which no script was running afterwards
 	tick := time.NewTicker(lookEvery)
@@ -270,8 +282,6 @@ func (pg *page) quiet(ctx context.Context, limit <-chan time.Time, d time.Durati
 	for {
 		select {
 		case <-ctx.Done():
-			return false
-		case <-limit:
 			return false
 		case now := <-tick.C:
 			pg.mu.Lock()
@@ -283,7 +293,9 @@ func (pg *page) quiet(ctx context.Context, limit <-chan time.Time, d time.Durati
 			if confirmed.Equal(last) {
 				return true
 			}
-			read, err := evaluate[bool](pg.tab, pg.session, idle)
+			within, end := pg.bounded(ctx, pg.job.Limit)
+			read, err := evaluate[bool](within, pg.session, idle)
+			end()
 			if err != nil {
 				return false
 			}
@@ -307,9 +319,10 @@ func (pg *page) request(e *cdpfetch.EventRequestPaused) {
 	pg.mu.Lock()
 	defer pg.mu.Unlock()
 	q, verdict := pg.judge(e)
-	if verdict == note || verdict == answer {
-		if !q.Main && !pg.known[q.URI] {
-			pg.known[q.URI] = true
+	if (verdict == note || verdict == answer) && !pg.known[q.URI] {
+		pg.known[q.URI] = true
+		pg.distinct++
+		if !q.Stored {
 			pg.found = append(pg.found, Found{q.URI, q.Kind})
 		}
 	}
@@ -330,11 +343,21 @@ func (pg *page) request(e *cdpfetch.EventRequestPaused) {
 		defer pg.done()
 		a := pg.job.Answer(pg.ctx, q)
 		if a.Status == 0 {
+			pg.miss(q)
 			pg.p.fail(e.RequestID)
 			return
 		}
 		pg.p.fulfill(e, a)
 	})
+}
+
+// miss counts a request that only the archive could answer, and that it has not.
+func (pg *page) miss(q Request) {
+	if q.Stored {
+		pg.mu.Lock()
+		pg.missing++
+		pg.mu.Unlock()
+	}
 }
 
 func (pg *page) done() {
@@ -356,7 +379,7 @@ const (
 
 // judge decides about a request. The caller holds mu.
 func (pg *page) judge(e *cdpfetch.EventRequestPaused) (Request, verdict) {
-	q := Request{URI: e.Request.URL, Kind: kindOf(e.ResourceType)}
+	q := Request{URI: e.Request.URL, Kind: kindOf(e.ResourceType), Stored: pg.storedOnly}
 	web := strings.HasPrefix(q.URI, "https://") || strings.HasPrefix(q.URI, "http://")
 	if e.Request.Method == "OPTIONS" && web {
 		return q, permit
@@ -372,6 +395,9 @@ func (pg *page) judge(e *cdpfetch.EventRequestPaused) (Request, verdict) {
 	pg.asked++
 	if e.ResourceType == network.ResourceTypeDocument && string(e.FrameID) == string(pg.target) {
 		if pg.begun || q.URI != pg.job.URI {
+			if pg.left++; pg.clicks { // a form that was to be submitted is no link
+				return q, refuse
+			}
 			q.Kind = Leave
 			return q, note
 		}
