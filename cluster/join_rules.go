@@ -50,7 +50,10 @@ func fieldRules() map[string]ruleOfField {
 		"rows":      values(addRows),
 		"asked":     values(inOrder),
 		"packages":  values(joinPackages),
-		"today":     values(joinToday),
+		"fronts": values(func(_ *joining, all [][]api.FrontPage, _ []int) []api.FrontPage {
+			return api.SortFronts(concat(all))
+		}),
+		"today": values(joinToday),
 	}
 	maps.Copy(rules, simpleRules())
 	return rules

@@ -34,6 +34,7 @@ func (p plan) bodyFor(shard int, body []byte) []byte {
 // Requests whose parameter uri, or field uri of the body, names a URI.
 var aboutURI = []string{
 	"GET /uri", "GET /why", "GET /why-not", "GET /versions", "GET /record", "GET /compare", "GET /picture", "GET /history",
+	"GET /fronts/month", "GET /fronts/day",
 	"POST /ignore/propose", "POST /ignore/suggest", "POST /ignore/preview",
 }
 
@@ -47,7 +48,7 @@ func joins() map[string]joined {
 	return map[string]joined{
 		"GET /names": all[api.HostNames](), "GET /new": all[api.New](), "GET /alarms": all[api.Alarms](),
 		"GET /audit": all[api.Audit](), "GET /traps": all[api.Traps](), "GET /config": all[api.Config](),
-		"GET /packages": all[api.Packages](), "GET /hosts": all[api.Hosts]().with(joinHosts),
+		"GET /packages": all[api.Packages](), "GET /fronts": all[api.Fronts](), "GET /hosts": all[api.Hosts]().with(joinHosts),
 
 		"GET /status": all[api.Status](), "GET /status/sites": all[api.SitesStatus](), "GET /series": all[api.Series](),
 		"GET /overdue":         all[api.Overdue]().with(joinOverdue),

@@ -74,7 +74,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		r.record(w, "status?", "names?", "new?", "new?limit=1", "new?limit=200&type=text%2Fhtml", "series?span=1d", "hosts?limit=10&sort=overdue&state=overdue",
 			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=", "overdue?by=host&latest=true",
 			"hosts/news.example?", "hosts/news.example/queue?limit=20", "hosts/news.example/site?", "traps?host=news.example",
-			"config?", "packages?", "me?", "users?", "audit?limit=50",
+			"config?", "packages?", "fronts?", "fronts/day?day=2026-11-21&uri="+home, "me?", "users?", "audit?limit=50",
 			"search?cursor=&host=&limit=100&q=news", "edit/files?", "edit/file?host=news.example", "edit/file?name=", "uri?uri="+home, "why?uri="+home,
 			"versions?uri="+home, "new?change=any&limit=100&uri="+home, "view?at="+stamps[1]+"&uri="+home, "record?at="+stamps[2]+"&uri="+home,
 			both+"&what=text", both+"&what=source", both+"&what=headers")
@@ -86,7 +86,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		pages = []string{
 			"", "operations", "hosts", "host/news.example", "uri", "uri?u=" + home, "uri?q=news", "view?u=" + home + "&at=" + stamps[1],
 			compare, compare + "&as=inline&what=source", compare + "&what=headers", "record?u=" + home + "&at=" + stamps[2],
-			"capture", "import", "packages", "packages?u=" + home, "config", "edit", "edit?host=news.example", "many", "main", "users",
+			"capture", "import", "fronts", "front?u=" + home + "&at=" + stamps[1], "packages", "packages?u=" + home, "config", "edit", "edit?host=news.example", "many", "main", "users",
 		}
 	})
 	return r, pages

@@ -51,7 +51,7 @@ func openChanges(state string) (*changeStore, error) {
 	}
 	s.dir = filepath.Join(state, changesFolder)
 	var latest []api.Capture
-	err := s.eachLine("", func(line []byte) bool {
+	err := s.eachLine("", "", func(line []byte) bool {
 		if c, ok := parseChange(line); ok {
 			latest = append(latest, c)
 		}
@@ -208,12 +208,16 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// eachLine calls use with the lines of the files from a day on, the newest first, until it returns false.
-func (s *changeStore) eachLine(from string, use func([]byte) bool) error {
+// eachLine calls use with the lines of the files from one day to another, the newest first, until it returns false. ""
+// is no bound.
+func (s *changeStore) eachLine(from, to string, use func([]byte) bool) error {
 	files, err := s.files()
 	for _, f := range slices.Backward(files) {
 		if f.day < from {
 			break
+		}
+		if to != "" && f.day > to {
+			continue
 		}
 		file, errOpen := os.Open(f.path)
 		if errOpen != nil {
@@ -253,6 +257,7 @@ type changeFilter struct {
 	URI     string    // exactly this one
 	Removed int       // minimum number of words that the article lost
 	Since   time.Time // of the visit
+	Until   time.Time // of the visit, which is before
 	After   time.Time // of the time when it was noted, as Before
 	Before  time.Time
 	Shown   func(series string) bool // which series the asking person may see; nil = all
@@ -277,6 +282,7 @@ func (f changeFilter) selects(c api.Capture) bool {
 	is := func(kind string) bool { return kind == anyChange || slices.Contains(ch.Kinds, kind) }
 	return (len(f.Changes) == 0 || slices.ContainsFunc(f.Changes, is)) && ch.Words.Removed >= f.Removed &&
 		(f.URI == "" || c.URI == f.URI) && !c.At.Before(f.Since) &&
+		(f.Until.IsZero() || c.At.Before(f.Until)) &&
 		(f.After.IsZero() || ch.Noted.After(f.After)) && (f.Before.IsZero() || ch.Noted.Before(f.Before)) &&
 		f.matches(c) && f.shows(ch)
 }
@@ -328,7 +334,11 @@ func (s *changeStore) Find(f changeFilter, within time.Duration, now func() time
 	if since := later(f.Since, f.After); !since.IsZero() {
 		from = since.UTC().Format(time.DateOnly)
 	}
-	_ = s.eachLine(from, func(line []byte) bool { // a file that cannot be read is one that was removed
+	to := ""
+	if !f.Until.IsZero() {
+		to = f.Until.UTC().Format(time.DateOnly) // what was visited before may be noted on this day
+	}
+	_ = s.eachLine(from, to, func(line []byte) bool { // a file that cannot be read is one that was removed
 		if now().After(end) {
 			more = 1
 			return false

@@ -23,6 +23,7 @@ func pages() admin.Pages {
 		Head: `<link rel="alternate" type="application/atom+xml" href="feed.atom" title="New captures">` + "\n",
 		Menu: []admin.Entry{
 			{Page: "", Title: "What is new", Before: "hosts"},
+			{Page: "fronts", Title: "Front pages", Before: "hosts"},
 			{Page: "capture", Title: "Capture", Before: "operations", Needs: "curate"},
 			{Page: "packages", Title: "Packages", Before: "operations"},
 		},

@@ -14,5 +14,5 @@ var update = flag.Bool("update", false, "rewrite the files that are generated fr
 func TestTheOpenAPIDocumentIsFresh(t *testing.T) {
 	t.Parallel()
 	routetest.OpenAPI(t, "openapi.json", new(curation).routes(), true, *update, "../",
-		"answers.go", "edit_answers.go", "../archive/captures/comparison.go", "replay_answers.go")
+		"answers.go", "edit_answers.go", "fronts_answers.go", "../archive/captures/comparison.go", "replay_answers.go")
 }

@@ -230,20 +230,6 @@ func (c *catalog) Rendered(page string, now time.Time) (at string, err error) {
 	return at, err
 }
 
-// Picture returns the picture that a capture of an address is, and its media type.
-func (c *catalog) Picture(
-	ctx context.Context, address, at string, now time.Time,
-) (content []byte, mime string, err error) {
-	if c.Archive == nil {
-		return nil, "", captures.ErrNoPicture
-	}
-	err = c.nearest(address, at, now, func(l *captures.Library, e index.Entry) (err error) {
-		content, mime, err = captures.ReadPicture(ctx, l, e)
-		return err
-	})
-	return content, mime, err
-}
-
 // isMissing reports whether an error says that there is no such version, or that it is not a picture.
 func isMissing(err error) bool {
 	return errors.Is(err, warc.ErrNotFound) || errors.Is(err, captures.ErrNoPicture)

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/archive/captures"
-
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -93,17 +93,15 @@ func (c *curation) pictureOf(page string) (*SitePicture, error) {
 	return &SitePicture{URI: page, At: at}, nil
 }
 
-// picture serves the picture of a version, if it is one, or with rendered=true how a browser has shown it. It is no
-// page: its policy allows nothing.
+// picture serves the picture of a version, if it is one. With rendered=true it is how a browser has shown the version,
+// with late=true the picture that was made later of the archived page. size=thumb and size=sheet are small ones of
+// these. It is no page: its policy allows nothing.
 func (c *curation) picture(to http.ResponseWriter, r *http.Request) {
 	u, err := admin.ReadURI(r)
 	var content []byte
-	mime, address := "", u.String()
-	if r.FormValue("rendered") == "true" {
-		address = fullPage + address
-	}
+	var mime string
 	if err == nil {
-		content, mime, err = c.catalog.Picture(r.Context(), address, r.FormValue("at"), c.o.Now())
+		content, mime, err = c.pictureAsked(r, u)
 	}
 	if isMissing(err) {
 		err = admin.Unknown(err.Error())
@@ -115,4 +113,22 @@ func (c *curation) picture(to http.ResponseWriter, r *http.Request) {
 	to.Header().Set("Content-Type", mime)
 	to.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	_, _ = to.Write(content)
+}
+
+// pictureAsked returns the picture that a request asks for.
+func (c *curation) pictureAsked(r *http.Request, u uri.URI) (content []byte, mime string, err error) {
+	q := shotAsked{page: u, at: r.FormValue("at"), late: r.FormValue("late") == "true"}
+	q.rendered = q.late || r.FormValue("rendered") == "true"
+	role := access.CallerOf(r.Context()).Role
+	switch name := r.FormValue("size"); {
+	case name == "":
+		return c.large(r.Context(), q, role)
+	case !q.rendered || name != thumbSize.name && name != sheetSize.name:
+		return nil, "", admin.Fault("size %q: write thumb or sheet, and rendered=true or late=true", name)
+	case name == thumbSize.name:
+		content, err = c.small(r.Context(), thumbSize, q, role)
+	default:
+		content, err = c.small(r.Context(), sheetSize, q, role)
+	}
+	return content, "image/jpeg", err
 }

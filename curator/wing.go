@@ -12,6 +12,11 @@
 // reader sees that changed. The changes are in files, one for each day. What is too much at once is counted and left
 // out; the files can be made again from the archive.
 //
+// # Front pages
+//
+// The pictures of rendered pages are shown by day. Small ones are made once, one at a time, and kept in a folder whose
+// files and bytes are bounded. They can be made again from the archive.
+//
 // # Packages
 //
 // Packages in WACZ are for people with a browser: one version with what it shows, or the captures of a collection and a
@@ -61,6 +66,7 @@ type curation struct {
 	captures *captureStore
 	changes  *comparer
 	packs    *packStore
+	shots    *shots
 }
 
 // extension returns what the wing adds to the API of its daemon.
@@ -85,7 +91,7 @@ func (c *curation) extension() admin.Extension {
 // open opens the wing for the window of its daemon.
 func (c *curation) open(w *admin.Window) (err error) {
 	c.window, c.o = w, w.Options()
-	c.packs, c.changes = c.openPacks(), c.openComparer()
+	c.packs, c.changes, c.shots = c.openPacks(), c.openComparer(), newShots(c.o.Dir, c.o.Now)
 	if c.captures, err = openCaptures(c.o.Dir); err != nil {
 		c.o.Log.Warn().Err(err).Msg("could not open the list of captures: the page What is new forgets them at a restart")
 	}
@@ -108,5 +114,6 @@ func (c *curation) routes() []admin.Route {
 		c.seedRoutes(),
 		c.newRoutes(),
 		c.collectionRoutes(),
+		c.frontRoutes(),
 	)
 }

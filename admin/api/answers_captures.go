@@ -1,6 +1,9 @@
 package api
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -143,3 +146,29 @@ const (
 	CaptureChanged = "changed" // a later version
 	CaptureChecked = "checked" // visited on demand, and unchanged
 )
+
+// Fronts lists the pages that have pictures.
+type Fronts struct {
+	Pages   []FrontPage `json:"pages" join:"fronts"`           // at most 1000, by title
+	Problem string      `json:"problem,omitempty" join:"some"` // why the list is not complete
+}
+
+// FrontPage is a page that has pictures.
+type FrontPage struct {
+	URI   string `json:"uri"`
+	Host  string `json:"host"`
+	Title string `json:"title,omitempty"` // of the seed, or of its site
+}
+
+// maxFronts is the maximum number of pages in a list.
+const maxFronts = 1000
+
+// SortFronts returns pages by title, each once.
+func SortFronts(list []FrontPage) []FrontPage {
+	slices.SortFunc(list, func(a, b FrontPage) int {
+		byTitle := strings.Compare(cmp.Or(a.Title, a.Host), cmp.Or(b.Title, b.Host))
+		return cmp.Or(byTitle, strings.Compare(a.URI, b.URI))
+	})
+	list = slices.Compact(list)
+	return list[:min(len(list), maxFronts)]
+}

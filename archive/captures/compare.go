@@ -68,7 +68,7 @@ type Pair struct {
 func Read(ctx context.Context, l *Library, before, after index.Entry) (p Pair, problem string, err error) {
 	p.entries = [2]index.Entry{before, after}
 	for i, e := range p.entries {
-		v, err := read(ctx, l, e)
+		v, err := read(ctx, l, e, maxBytes)
 		if ctx.Err() != nil {
 			return p, "", context.Cause(ctx)
 		}
@@ -122,8 +122,8 @@ func (p Pair) Compare(ctx context.Context, what string, rules *digest.Rules) (Co
 	return out, nil
 }
 
-// read reads a capture. The head is the one of its own record.
-func read(ctx context.Context, l *Library, e index.Entry) (v version, err error) {
+// read reads a capture, at most so many bytes of it. The head is the one of its own record.
+func read(ctx context.Context, l *Library, e index.Entry, most int64) (v version, err error) {
 	c, fields, err := l.At(e.URL, e.Filename, e.Offset)
 	if err != nil {
 		return v, err
@@ -132,12 +132,12 @@ func read(ctx context.Context, l *Library, e index.Entry) (v version, err error)
 	if err != nil {
 		return v, err
 	}
-	v.content, err = io.ReadAll(io.LimitReader(p, maxBytes+1))
+	v.content, err = io.ReadAll(io.LimitReader(p, most+1))
 	if err = errors.Join(err, p.Close()); err != nil {
 		return v, err
 	}
-	if v.cut = len(v.content) > maxBytes; v.cut {
-		v.content = v.content[:maxBytes]
+	if v.cut = int64(len(v.content)) > most; v.cut {
+		v.content = v.content[:most]
 	}
 	v.mime = p.Head.Header().Get("Content-Type")
 	var lines []string
@@ -226,7 +226,10 @@ func (c *comparison) part(s span, differs bool) ComparePart {
 }
 
 // ErrNoPicture says that a capture is not a picture that is shown.
-var ErrNoPicture = errors.New("the payload is not a picture, or larger than 4 MB")
+var ErrNoPicture = errors.New("the payload is not a picture, or larger than 32 MB")
+
+// MaxPicture is the maximum size of a picture that is shown, in bytes. Pictures of long pages have some 10 MB.
+const MaxPicture = 32 << 20
 
 // PictureType returns the media type of a picture that browsers show and that cannot contain scripts, by its first
 // bytes. It is "" for everything else, such as SVG.
@@ -240,7 +243,7 @@ func PictureType(content []byte) string {
 
 // ReadPicture returns the picture of a capture and its media type.
 func ReadPicture(ctx context.Context, l *Library, e index.Entry) (content []byte, mime string, err error) {
-	v, err := read(ctx, l, e)
+	v, err := read(ctx, l, e, MaxPicture)
 	if err != nil {
 		return nil, "", err
 	}
@@ -254,6 +257,6 @@ func ReadPicture(ctx context.Context, l *Library, e index.Entry) (content []byte
 func ReadContent(
 	ctx context.Context, l *Library, e Entry,
 ) (content []byte, contentType string, err error) {
-	v, err := read(ctx, l, e)
+	v, err := read(ctx, l, e, maxBytes)
 	return v.content, v.mime, err
 }

@@ -196,15 +196,24 @@ func isSame(a, b index.Entry) bool { return index.Compare(a, b) == 0 }
 
 // each calls see with the captures that have the key of a URI, in no order, and perhaps with some of them twice. It
 // keeps none of them in memory: a page that is visited each minute has millions.
-func (l *Library) each(address string, see func(index.Entry)) error {
+func (l *Library) each(address string, see func(index.Entry)) error { return l.During(address, "", see) }
+
+// During calls see with the captures that have the key of a URI and whose timestamps begin with a text, as 202611 for a
+// month, in no order, and perhaps with some of them twice. It reads no other lines of a sorted index.
+func (l *Library) During(address, stamps string, see func(index.Entry)) error {
 	key := uri.ReplayKey(address)
 	if l.live != nil {
-		if err := l.live.Find(key, see); err != nil {
+		err := l.live.Find(key, func(e index.Entry) {
+			if strings.HasPrefix(e.Timestamp, stamps) {
+				see(e)
+			}
+		})
+		if err != nil {
 			return err
 		}
 	}
 	for _, x := range l.indexes {
-		err := x.each(key+" ", func(e index.Entry) error { see(e); return nil }, func(err error) error {
+		err := x.each(key+" "+stamps, func(e index.Entry) error { see(e); return nil }, func(err error) error {
 			return l.report(*warc.FileFinding(x.file.Name(), warc.BadIndex, err.Error()+"; make the index again"))
 		})
 		if err != nil {
@@ -214,7 +223,9 @@ func (l *Library) each(address string, see func(index.Entry)) error {
 	byKey := func(e index.Entry, key string) int { return strings.Compare(e.Key, key) }
 	i, _ := slices.BinarySearchFunc(l.read, key, byKey)
 	for ; i < len(l.read) && l.read[i].Key == key; i++ {
-		see(l.read[i])
+		if strings.HasPrefix(l.read[i].Timestamp, stamps) {
+			see(l.read[i])
+		}
 	}
 	return nil
 }

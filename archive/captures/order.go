@@ -84,3 +84,79 @@ func merge(sources []iter.Seq[index.Entry], do func(index.Entry) (more bool)) {
 		}
 	}
 }
+
+// maxSteps is the number of lines of a key that are read before the next key is searched instead.
+const maxSteps = 50
+
+// EachKey calls see with one capture of each key that begins with a prefix, in no order, and perhaps with several of a
+// key, until see returns false. Of keys with many captures it reads a few lines.
+func (l *Library) EachKey(prefix string, see func(index.Entry) (more bool)) error {
+	last, more := "", true
+	one := func(e index.Entry) error {
+		if more = e.Key == last || see(e); !more {
+			return errStop{}
+		}
+		last = e.Key
+		return nil
+	}
+	begins := func(key string) bool { return strings.HasPrefix(key, prefix) }
+	for _, e := range l.read {
+		if begins(e.Key) && one(e) != nil {
+			return nil
+		}
+	}
+	if l.live != nil {
+		if err := l.live.EachBelow(begins, one); err != nil && err != error(errStop{}) {
+			return err
+		}
+	}
+	for _, x := range l.indexes {
+		for from := prefix; more && from != ""; {
+			next, err := x.keysFrom(from, prefix, one)
+			if err != nil && err != error(errStop{}) {
+				return err
+			}
+			from = next
+		}
+	}
+	return nil
+}
+
+// keysFrom calls one with a capture of each key at or after a text that begins with a prefix, until it has read many
+// lines of one key. It returns what follows them, or "" behind the last key.
+func (x sortedIndex) keysFrom(from, prefix string, one func(index.Entry) error) (next string, err error) {
+	at, err := index.SearchLines(x.size, index.MaxLine/16, from, x.lineAfter)
+	if err != nil {
+		return "", err
+	}
+	lines, err := x.linesFrom(at)
+	if err != nil {
+		return "", err
+	}
+	last, steps := "", 0
+	for lines.Scan() {
+		line := lines.Text()
+		if line < from {
+			continue
+		}
+		if !strings.HasPrefix(line, prefix) {
+			return "", nil
+		}
+		key, _, _ := strings.Cut(line, " ")
+		if key == last {
+			if steps++; steps > maxSteps {
+				return key + "!", nil // behind the space, which no key has
+			}
+			continue
+		}
+		e, err := index.ParseEntry(line)
+		if err != nil || !x.counts(e.Filename) {
+			continue
+		}
+		if err := one(e); err != nil {
+			return "", err
+		}
+		last, steps = key, 0
+	}
+	return "", lines.Err()
+}

@@ -125,6 +125,16 @@ func (l *Archive) Page(address, head, body string) digest.Origin {
 	}}, address)
 }
 
+// Resource archives a resource record, such as the picture of a rendered page.
+func (l *Archive) Resource(address, contentType string, content []byte) digest.Origin {
+	l.T.Helper()
+	written, err := l.w.WriteResource(l.Now, warcout.Resource{
+		Series: l.Series, URI: address, Date: l.Now, ContentType: contentType, Content: content,
+	})
+	Must(l.T, err)
+	return written.Origin
+}
+
 // Revisit archives a visit that found the payload of an origin. The head has no empty line.
 func (l *Archive) Revisit(address, head string, o digest.Origin) digest.Origin {
 	l.T.Helper()
