@@ -48,7 +48,8 @@ func joins() map[string]joined {
 	return map[string]joined{
 		"GET /names": all[api.HostNames](), "GET /new": all[api.New](), "GET /alarms": all[api.Alarms](),
 		"GET /audit": all[api.Audit](), "GET /traps": all[api.Traps](), "GET /config": all[api.Config](),
-		"GET /packages": all[api.Packages](), "GET /fronts": all[api.Fronts](), "GET /hosts": all[api.Hosts]().with(joinHosts),
+		"GET /packages": all[api.Packages](), "GET /fronts": all[api.Fronts](),
+		"GET /hosts": all[api.Hosts]().with(joinHosts),
 
 		"GET /status": all[api.Status](), "GET /status/sites": all[api.SitesStatus](), "GET /series": all[api.Series](),
 		"GET /overdue":         all[api.Overdue]().with(joinOverdue),

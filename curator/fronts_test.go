@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,8 @@ var newspapers = []newspaper{
 	{"http://gazette.example/", "Island Gazette", color.RGBA{0x1c, 0x6b, 0x4a, 255}, 3 * time.Hour},
 }
 
-// front draws a front page, scale times smaller than a browser shows it. With each hour a new story is on top, and the others move down.
+// front draws a front page, scale times smaller than a browser shows it. With each hour a new story is on top, and the
+// others move down.
 func (p newspaper) front(hour, scale int) []byte {
 	m := image.NewRGBA(image.Rect(0, 0, 1280/scale, 3400/scale))
 	fill := func(x, y, w, h int, c color.Color) {
@@ -181,7 +183,7 @@ func TestFrontPagesAreSeenInABrowser(t *testing.T) {
 				t.Errorf("the keys lead to %s", got)
 			}
 			p.Click("Side by side")
-			p.Wait(`document.querySelectorAll(".beside img").length === 3`)
+			p.Wait(`document.querySelectorAll(".abreast img").length === 3`)
 			p.Eval(`(() => { const r = document.querySelector("main input[type=range]"); r.value = 540; r.dispatchEvent(new Event("input")) })()`)
 			p.Says("since 08:04")
 			p.Wait(`location.hash.includes("t=540")`)
@@ -212,7 +214,7 @@ func TestTheFilmStripOfADay(t *testing.T) {
 	}
 	month := get[FrontMonth](w, "/api/v1/fronts/month?uri="+u)
 	want := []FrontDayCount{{"2026-11-28", 6, 6}, {"2026-11-29", 14, 13}}
-	if month.Month != "2026-11" || month.Last != "2026-11-29" || len(month.Days) != 2 || month.Days[0] != want[0] || month.Days[1] != want[1] {
+	if month.Month != "2026-11" || month.Last != "2026-11-29" || !slices.Equal(month.Days, want) {
 		t.Errorf("the month is %+v, want %+v", month, want)
 	}
 	day := get[FrontDay](w, "/api/v1/fronts/day?uri="+u+"&day=2026-11-29")
@@ -260,7 +262,8 @@ func TestPicturesUnderAnEmbargoAreForCurators(t *testing.T) {
 		as := func(path string) *httptest.ResponseRecorder {
 			got := httptest.NewRecorder()
 			token := access.Token{Name: "jan", Role: role, Secret: strings.Repeat("0123456789abcdef", 2)}
-			guarded := w.window.Handler(access.Options{Tokens: func() []access.Token { return []access.Token{token} }})
+			tokens := func() []access.Token { return []access.Token{token} }
+			guarded := w.window.Handler(access.Options{Tokens: tokens})
 			r := httptest.NewRequest(http.MethodGet, api.Base+"/"+path, nil)
 			r.Host = "localhost"
 			r.Header.Set("Authorization", "Bearer "+token.Secret)
@@ -273,7 +276,8 @@ func TestPicturesUnderAnEmbargoAreForCurators(t *testing.T) {
 		must(t, json.Unmarshal(as("fronts").Body.Bytes(), &pages))
 		must(t, json.Unmarshal(as("fronts/day?"+u).Body.Bytes(), &day))
 		must(t, json.Unmarshal(as("fronts/month?"+u).Body.Bytes(), &month))
-		if len(pages.Pages) != want.pages || len(day.Frames) != want.frames || len(month.Days) != 1 || month.Days[0].Pictures != want.frames {
+		if len(pages.Pages) != want.pages || len(day.Frames) != want.frames || len(month.Days) != 1 ||
+			month.Days[0].Pictures != want.frames {
 			t.Errorf("%s sees %+v, %+v and %+v", role, pages, day, month)
 		}
 		for _, size := range []string{"", "&size=thumb", "&size=sheet"} {

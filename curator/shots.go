@@ -26,7 +26,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
-// size is what a small picture is for.
+// size is one of the sizes of small pictures.
 type size struct {
 	name          string
 	width, height int // at most, in pixels; the rest below is cut off

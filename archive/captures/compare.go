@@ -122,7 +122,7 @@ func (p Pair) Compare(ctx context.Context, what string, rules *digest.Rules) (Co
 	return out, nil
 }
 
-// read reads a capture, at most so many bytes of it. The head is the one of its own record.
+// read reads a capture, at most the given number of bytes of it. The head is the one of its own record.
 func read(ctx context.Context, l *Library, e index.Entry, most int64) (v version, err error) {
 	c, fields, err := l.At(e.URL, e.Filename, e.Offset)
 	if err != nil {

@@ -196,7 +196,9 @@ func isSame(a, b index.Entry) bool { return index.Compare(a, b) == 0 }
 
 // each calls see with the captures that have the key of a URI, in no order, and perhaps with some of them twice. It
 // keeps none of them in memory: a page that is visited each minute has millions.
-func (l *Library) each(address string, see func(index.Entry)) error { return l.During(address, "", see) }
+func (l *Library) each(address string, see func(index.Entry)) error {
+	return l.During(address, "", see)
+}
 
 // During calls see with the captures that have the key of a URI and whose timestamps begin with a text, as 202611 for a
 // month, in no order, and perhaps with some of them twice. It reads no other lines of a sorted index.

@@ -252,6 +252,6 @@ function sideBySide(state, days) {
     'div',
     {},
     h('div', { class: 'row time' }, h('button', { type: 'button', onclick: () => jump(-1) }, 'Earlier picture'), says, h('button', { type: 'button', onclick: () => jump(1) }, 'Later picture'), range),
-    h('div', { class: 'beside' }, figures),
+    h('div', { class: 'abreast' }, figures),
   );
 }

@@ -67,8 +67,8 @@ func (p *Page) Check(axe, rules, name string) (text string) {
 }
 
 // Outside is an expression for what a reader does not see: elements and texts that reach out of the window, and
-// captions that are cut. Tables and film strips scroll. In a wide window no table is wider than its page. There and on a phone the header has one
-// line, of 56 pixels.
+// captions that are cut. Tables and film strips scroll. In a wide window no table is wider than its page. There and on
+// a phone the header has one line, of 56 pixels.
 const Outside = `[
 	...[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll table, .film, .skip, .unseen, svg") && e.getBoundingClientRect().right > innerWidth + 1),
 	...[document.body].filter(() => document.documentElement.scrollWidth > innerWidth),
