@@ -146,7 +146,7 @@ func newTemplate(scope string, set map[string]string) *template {
 	t := &template{set: set, hints: map[string]string{
 		"when.uri": `'/live/'`, "when.mime": `'^text/html.*'`, "when.port": `443`, "when.hop": `["seed", "link"]`,
 		"when.time": `"06:00-23:00"`, "when.weekdays": `["mon-fri"]`, "when.until": `2035-12-31`,
-		"subscription.name": `"softened headlines"`, "subscription.mail": `["press@library.example"]`,
+		"subscription.name": `"softened headlines"`,
 	}}
 	for _, k := range Keys() {
 		if k.In(scope) {

@@ -79,7 +79,8 @@ func (d *changesDigest) mail(c *config.Config) mail {
 	var text, page strings.Builder
 	head := fmt.Sprintf("%s since %s", human.Count(d.count, "change"), clock(d.since))
 	fmt.Fprintf(&text, "%s\n\n", head)
-	fmt.Fprintf(&page, "<!DOCTYPE html><html><head><meta charset=\"utf-8\"></head><body><p>%s</p>\n", html.EscapeString(head))
+	fmt.Fprintf(&page, "<!DOCTYPE html><html><head><meta charset=\"utf-8\"></head><body><p>%s</p>\n",
+		html.EscapeString(head))
 	for i, x := range d.list {
 		asText, asPage := textOf(x, base), pageOf(x, base)
 		if text.Len()+len(asText) > maxMailedBytes || page.Len()+len(asPage) > maxMailedBytes {
@@ -95,8 +96,7 @@ func (d *changesDigest) mail(c *config.Config) mail {
 		fmt.Fprintf(&text, "%s\n\n", more)
 		fmt.Fprintf(&page, "<p>%s</p>\n", html.EscapeString(more))
 	}
-	foot := fmt.Sprintf("%s of %s. The settings of this mail are in [[subscription]] %q of the configuration.",
-		source, c.Operator.Name, d.subscription)
+	foot := origin(c.Instance(), c.Operator.Name, "[[subscription]] "+d.subscription)
 	fmt.Fprintf(&text, "--\n%s\n", foot)
 	fmt.Fprintf(&page, "<hr><p>%s</p></body></html>\n", html.EscapeString(foot))
 	return mail{

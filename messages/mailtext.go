@@ -123,11 +123,16 @@ func writeAlarms(b *strings.Builder, heading string, list []api.Alarm) {
 
 // footer returns the end of each mail, which names the crawl that sent it.
 func footer(instance, institution string) string {
+	return "--\n" + origin(instance, institution, "[mail]") + "\n"
+}
+
+// origin names the crawl that sent a mail, and the settings that say so.
+func origin(instance, institution, settings string) string {
 	if instance == institution {
 		instance = ""
 	}
-	return fmt.Sprintf("--\n%s of %s. The settings of these mails are in [mail] of the configuration.\n",
-		sourceName(instance), institution)
+	return fmt.Sprintf("%s of %s. The settings of these mails are in %s of the configuration.",
+		sourceName(instance), institution, settings)
 }
 
 // clock returns a time for people, in UTC.

@@ -315,6 +315,9 @@ func TestADayOfNewsReachesItsSubscribers(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", want, m.text)
 		}
 	}
+	if strings.Contains(m.text, "Before") || !strings.Contains(m.text, "\narcrawl press of National Library. ") {
+		t.Errorf("the text is\n%s", m.text)
+	}
 	for _, want := range []string{
 		"<del>Minister lied</del>", "<ins>Minister was wrong</ins>", "He <del>lied</del><ins>was wrong</ins>.",
 		`href="https://crawler.example/#/uri?u=http%3A%2F%2Fnews.example%2Fharbour%3Fa%3D1%26b%3D2"`,

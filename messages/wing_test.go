@@ -104,8 +104,9 @@ func TestADaemonSendsWhatItOwesAndWhatComes(t *testing.T) {
 func TestADaemonWithoutTheWingRefusesItsKeys(t *testing.T) {
 	t.Parallel()
 	for what, setting := range map[string]string{
-		"[mail]":        "[mail]\ndigest = \"07:00\"\n",
-		"admin.webhook": "[admin]\nwebhook = \"https://alarms.library.example/\"\n",
+		"[mail]":           "[mail]\ndigest = \"07:00\"\n",
+		"[[subscription]]": "[[subscription]]\nname = \"press\"\nwebhook = \"https://press.library.example/\"\n",
+		"admin.webhook":    "[admin]\nwebhook = \"https://alarms.library.example/\"\n",
 	} {
 		o := daemon.Options{Log: zerolog.Nop(), Notify: func(string) {}, SharedProcess: true}
 		err := daemon.Run(t.Context(), load(t, setting), o)
