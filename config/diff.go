@@ -175,6 +175,7 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	slices.SortFunc(later, func(a, b KeyChange) int { return cmp.Compare(a.Key, b.Key) })
 	inForce := *next
 	inForce.DNSRecords, inForce.Collection, inForce.Sealed = c.DNSRecords, c.Collection, c.Sealed
+	inForce.ChangesArchived = c.ChangesArchived
 	inForce.Render, inForce.Series, inForce.Parts = c.Render, c.Series, c.Parts
 	inForce.WARC, inForce.Log, inForce.Admin, inForce.Cluster = c.WARC, c.Log, c.Admin, c.Cluster
 	inForce.AllowNetworks, inForce.AllowHosts = c.AllowNetworks, c.AllowHosts

@@ -93,6 +93,8 @@ func (d *draft) crawlKeys() []schema.Var {
 			"Level of gzip, from 1 (fast) to 9 (small)."),
 		schema.Bool("warc.dns", InMain, &c.DNSRecords,
 			"Write a record `dns:HOST` with the addresses of a host when it is first looked up after a start, and when they have changed, at most once an hour for each host."),
+		schema.Bool("warc.changes", InMain, &c.ChangesArchived,
+			"Write what a reader sees that changed with a version as a metadata record too: `urn:change:URI`, with the JSON of `arcrawl changes`."),
 		schema.Bool("warc.usual_requests", InMain, &c.UsualRequests,
 			"Write a request record next to a revisit also if the request was the usual one, which the first record of the file shows."),
 		schema.Secretly(schema.Optional("warc.sealed_url", InMain, schema.CheckWebhook, &c.Sealed.URL,

@@ -4,6 +4,7 @@
 package curator
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"mime"
@@ -31,7 +32,8 @@ const maxUncompared = 10_000
 // safe for concurrent use.
 type comparer struct {
 	store  *changeStore
-	note   func(v crawler.Report) api.Capture // compares; the result has a change
+	note   func(v crawler.Report) api.Capture           // compares; the result has a change
+	keep   func(change api.Capture, about string) error // archives a change, if that is asked for
 	now    func() time.Time
 	failed func(err error) // is called with the first error of the store
 	full   func()          // is called when the first version is left out
@@ -120,7 +122,7 @@ func (c *curation) openComparer() *comparer {
 		log.Warn().Err(err).Msg("could not read the changes of earlier runs: they are not shown")
 	}
 	return &comparer{
-		store: store, now: c.o.Now, note: c.noteChange,
+		store: store, now: c.o.Now, note: c.noteChange, keep: c.keepChange,
 		failed: func(err error) {
 			log.Error().Err(err).Msg("could not store a change: arcrawl changes rebuild makes it again from the archive")
 		},
@@ -157,6 +159,18 @@ func (c *curation) noteChange(v crawler.Report) api.Capture {
 			series(captures.Entry{Filename: a.After.File}))
 	}
 	return out
+}
+
+// keepChange archives a change as a metadata record about the version, if the configuration asks for that.
+func (c *curation) keepChange(change api.Capture, about string) error {
+	if c.archive == nil || !c.o.Config().Config.ChangesArchived {
+		return nil
+	}
+	line, err := lineOf(change)
+	if err != nil {
+		return err
+	}
+	return c.archive(change.Change.Series, "urn:change:"+change.URI, about, bytes.TrimSpace(line))
 }
 
 // whatChanged says what a reader sees that changed by the version that a visit found.

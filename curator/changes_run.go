@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
@@ -52,7 +53,13 @@ func (c *comparer) add(v crawler.Report) {
 	if now := awayBy(&v); now != "" && now == c.store.Away(v.URI.String()) {
 		return // a visit before has said so
 	}
-	stored, err := c.store.Add(c.note(v), c.now())
+	change := c.note(v)
+	stored, err := c.store.Add(change, c.now())
+	about := ""
+	if v.Archived != nil {
+		about = v.Archived.After.RecordID
+	}
+	err = errors.Join(err, c.keep(change, about))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !stored && c.store.dir != "" {

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -69,6 +70,39 @@ func newspapersDay(w *world) {
 
 // dayOfNews is a configuration for [newspapersDay]. All answers of the story confirm that it is gone.
 var dayOfNews = strings.Replace(everyHour, `uris = [`, `uris = ["`+story+`", `, 1)
+
+// dropped archives no change.
+func dropped(api.Capture, string) error { return nil }
+
+// TestWhatChangedIsArchivedIfACuratorAsks plays a day with warc.changes: each change is a note about its version.
+func TestWhatChangedIsArchivedIfACuratorAsks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, t.TempDir(), strings.Replace(dayOfNews, "[seeds]", "[warc]\nchanges = true\n\n[seeds]", 1))
+		var notes []api.Capture
+		about := map[string]int{}
+		w.curation.archive = func(series, uri, record string, content []byte) error {
+			var note api.Capture
+			w.Must(json.Unmarshal(content, &note))
+			if uri != "urn:change:"+note.URI || series != "" {
+				t.Errorf("a note of %s is named %s, of the series %q", note.URI, uri, series)
+			}
+			if note.URI == story {
+				notes = append([]api.Capture{note}, notes...)
+				about[record]++
+			}
+			_, err := w.Parts.Archive.WriteNote(time.Now(), series, uri, record, "application/json", content)
+			return err
+		}
+		newspapersDay(w)
+		told := get[api.New](w, "/api/v1/new?change=any&limit=500&uri="+story).Captures
+		if got, want := kindsOf(notes), kindsOf(told); !slices.Equal(got, want) || len(about) < 4 {
+			t.Errorf("the archive has %q about the records %v, and the page %q", got, about, want)
+		}
+		w.Must(w.curation.close(time.Now()))
+		w.Close()
+	})
+}
 
 // kindsOf returns the kinds of changes, the oldest first.
 func kindsOf(list []api.Capture) (all []string) {
@@ -175,7 +209,7 @@ func TestTooManyVersionsAreCountedAndLeftOut(t *testing.T) {
 		}
 		full, unread, begin := 0, 0, make(chan struct{})
 		count, told := func() { full++ }, func(n int) { unread = n }
-		c := &comparer{store: store, now: time.Now, full: count, unread: told, note: func(v crawler.Report) api.Capture {
+		c := &comparer{store: store, now: time.Now, full: count, unread: told, keep: dropped, note: func(v crawler.Report) api.Capture {
 			<-begin
 			return api.Capture{URI: v.URI.String(), At: v.Finished, Change: &api.Change{Kinds: []string{"text"}}}
 		}}

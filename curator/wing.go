@@ -63,6 +63,7 @@ type curation struct {
 	window   *admin.Window
 	o        admin.Options // of the window
 	catalog  catalog
+	archive  func(series, uri, about string, content []byte) error // writes a note in JSON about a record; nil = nowhere
 	captures *captureStore
 	changes  *comparer
 	packs    *packStore

@@ -19,6 +19,28 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
+// A note is a metadata record that names the record that it is about, and no reader takes it for a capture.
+func TestANoteIsAboutARecord(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir})
+	page := mustWrite(t, w, start, visit("http://www.example.org/", page("hello")))
+	for _, about := range []string{page.Origin.RecordID, ""} {
+		_, err := w.WriteNote(start, "", "urn:change:http://www.example.org/", about, "application/json", []byte(`{"kinds":["text"]}`))
+		must(t, err)
+	}
+	must(t, w.Close(start))
+	all := readDir(t, dir)
+	note, other := all[len(all)-2], all[len(all)-1]
+	if note.get("WARC-Type") != "metadata" || note.get("WARC-Refers-To") != "<"+page.Origin.RecordID+">" ||
+		note.get("WARC-Target-URI") != "urn:change:http://www.example.org/" || string(note.block) != `{"kinds":["text"]}` {
+		t.Errorf("the note is %+v", note)
+	}
+	if other.get("WARC-Refers-To") != "" || note.get("WARC-Record-ID") == other.get("WARC-Record-ID") {
+		t.Errorf("a note about no record is %+v", other)
+	}
+}
+
 func TestAResourceIsARecordOfItsOwn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -145,7 +145,9 @@ type Resource struct {
 	ContentType string
 	Content     []byte
 
-	lookup bool // see [Writer.WriteLookup]
+	lookup bool   // see [Writer.WriteLookup]
+	note   bool   // see [Writer.WriteNote]
+	about  string // id of the record that a note is about; empty if there is none
 }
 
 // Lookup is a look-up of a host name.
@@ -179,6 +181,15 @@ func (w *Writer) WriteLookup(now time.Time, l Lookup) (Written, error) {
 	})
 }
 
+// WriteNote stores what somebody found out about a record as a metadata record, and returns when it is synced to disk.
+// The URI is a name such as "urn:change:URI", so that no reader takes the note for a capture. about is the id of the
+// record, in any file; empty if there is none.
+func (w *Writer) WriteNote(now time.Time, series, uri, about, contentType string, content []byte) (Written, error) {
+	return w.WriteResource(now, Resource{
+		Series: series, URI: uri, Date: now, ContentType: contentType, Content: content, note: true, about: about,
+	})
+}
+
 // WriteResource stores a resource and returns when it is synced to disk, as [Writer.Write] does with a visit.
 func (w *Writer) WriteResource(now time.Time, r Resource) (Written, error) {
 	var err error
@@ -203,13 +214,21 @@ func (r Resource) compose(buffer []byte, infoID string, number uint32) ([]record
 	copy(id[:], infoID)
 	setNumber(id[:], number, 0)
 	kind := gowarc.Resource
-	if r.lookup {
+	switch {
+	case r.lookup:
 		kind = gowarc.Response
+	case r.note:
+		kind = gowarc.Metadata
 	}
 	d := begin(buffer[:0], kind, id[:], stamp(r.Date))
 	d.id = string(id[:])
 	d.add(gowarc.WarcTargetURI, r.URI)
-	d.addSum(gowarc.WarcPayloadDigest, digest.Of(r.Content))
+	if r.about != "" {
+		d.add(gowarc.WarcRefersTo, "<"+r.about+">")
+	}
+	if !r.note {
+		d.addSum(gowarc.WarcPayloadDigest, digest.Of(r.Content))
+	}
 	if r.lookup {
 		d.add("WARC-Protocol", "dns")
 	}
