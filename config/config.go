@@ -37,13 +37,14 @@ type Config struct {
 	DNSRecords bool
 	// ChangesArchived says that what changed on pages is archived. Its key is warc.changes.
 	ChangesArchived bool
-	Upload          Upload
-	Fixity          Fixity
-	Sealed          struct{ URL, Command string } // the server and the program that receive each finished WARC file; "" = none
-	Log             Log
-	Admin           Admin
-	Cluster         Cluster
-	Mail            Mail
+
+	Upload  Upload
+	Fixity  Fixity
+	Sealed  struct{ URL, Command string } // the server and the program that receive each finished WARC file; "" = none
+	Log     Log
+	Admin   Admin
+	Cluster Cluster
+	Mail    Mail
 	// Subscriptions say who gets which changes of pages.
 	Subscriptions []Subscription
 	WebSub        WebSub

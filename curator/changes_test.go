@@ -209,10 +209,11 @@ func TestTooManyVersionsAreCountedAndLeftOut(t *testing.T) {
 		}
 		full, unread, begin := 0, 0, make(chan struct{})
 		count, told := func() { full++ }, func(n int) { unread = n }
-		c := &comparer{store: store, now: time.Now, full: count, unread: told, keep: dropped, note: func(v crawler.Report) api.Capture {
+		c := &comparer{store: store, now: time.Now, full: count, unread: told, keep: dropped}
+		c.note = func(v crawler.Report) api.Capture {
 			<-begin
 			return api.Capture{URI: v.URI.String(), At: v.Finished, Change: &api.Change{Kinds: []string{"text"}}}
-		}}
+		}
 		v := crawler.Report{URI: u, Versions: 2, Type: "text/html", Archived: &crawler.Archived{}}
 		for range maxUncompared + 100 {
 			c.Observe(v)
