@@ -3,6 +3,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,6 +74,32 @@ func readSteps(f schema.Field) (all []Step) {
 		}
 	}
 	return all
+}
+
+// ReadSteps reads steps that are written as in a file without brackets: `click = "button.more", times = 20`. A single
+// word is the name of a preset.
+func ReadSteps(texts []string) (steps []Step, err error) {
+	for _, text := range texts {
+		inner := text
+		if !strings.Contains(text, "=") {
+			inner = "preset = " + Quote(strings.TrimSpace(text))
+		}
+		doc := schema.Parse([]byte("do = [{ "+inner+" }]"), "--do "+Quote(text))
+		f := schema.Field{Doc: doc, Name: "render.do", Path: schema.Path("").Child("do"), Value: doc.Root["do"]}
+		if list, _ := doc.Root["do"].([]any); len(doc.Root) > 1 || len(list) > 1 {
+			f.HiddenFault("is more than one step", `write for example 'click = "button.more", times = 20'`)
+		} else if len(doc.Faults) == 0 {
+			steps = append(steps, readSteps(f)...)
+		}
+		for _, fault := range doc.Faults {
+			fault.Line = 0 // of a file that does not exist
+			err = errors.Join(err, errors.New(fault.String()))
+		}
+	}
+	if len(texts) > maxSteps {
+		err = errors.Join(err, fmt.Errorf("--do: there are %d steps; maximum: %d", len(texts), maxSteps))
+	}
+	return steps, err
 }
 
 // readStep reads a step.

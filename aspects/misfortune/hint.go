@@ -9,7 +9,7 @@ import (
 const (
 	openCookie = "set fetch.cookies = \"session\" in its host file, " +
 		"or fetch.cookie to the cookie that a browser has after consent " +
-		"(try it first: arcrawl fetch --try URI --cookie 'NAME=VALUE'), " +
+		"(try it first: arcrawl fetch --try URI --header 'Cookie: NAME=VALUE'), " +
 		"ask the site to let the crawler in, or name a feed or another page as seed"
 	openDoor = "ask the site to let the User-Agent or the address of the crawler in, " +
 		"or for a key that the crawler sends (request.secret_headers)"

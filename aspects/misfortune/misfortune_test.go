@@ -106,7 +106,7 @@ func TestHintsNameTheSettingThatHelps(t *testing.T) {
 		want   string // a part of the hint; "" = none
 	}{
 		{"loop:redirect", 302, "fetch.cookie"},
-		{"the server sent another page instead of the content: consent:cookies", 200, "fetch --try URI --cookie"},
+		{"the server sent another page instead of the content: consent:cookies", 200, "fetch --try URI --header"},
 		{"challenge:cloudflare", 403, "request.secret_headers"},
 		{"", 401, "request.basic"},
 		{"", 403, "User-Agent"},

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -18,9 +21,9 @@ import (
 
 // fetchFlags hold the flags of arcrawl fetch.
 type fetchFlags struct {
-	config, try, cookie string
-	headers             []string
-	json, render        bool
+	config, try  string
+	headers, do  []string
+	json, render bool
 }
 
 func newFetch() *cobra.Command {
@@ -29,33 +32,38 @@ func newFetch() *cobra.Command {
 		Use:   "fetch --try HOST|URI",
 		Short: "Show what a request gets, with other cookies or headers too",
 		Long: `fetch --try requests a page as the crawl would, and shows the answer: its status, size and type, whether it is a consent wall
-or a challenge instead of the page, and which setting usually helps. With --cookie or --header it makes a second request that sends
-these too, so that both answers can be compared before a setting is written. If the host has a [login], it logs in first, and shows why if
-that fails.
+or a challenge instead of the page, and which setting usually helps. With --header it makes a second request that sends this too, so that
+both answers can be compared before a setting is written. If the host has a [login], it logs in first, and shows why if that fails.
 
 With --render it loads the last answer in a browser (see docs/rendering.md), and shows which requests its scripts make and how many links
-the page has then. It makes the first 30 requests that go to the host of the page, each after a rest.
+the page has then. It makes the first 30 requests that go to the host of the page, each after a rest. It does the steps of render.do, or
+of --do, and writes a picture of the page before and after each step into a new folder for temporary files.
 
-It obeys robots.txt, rests between the requests, follows no redirect, and changes nothing: no file, no store, no archive. Secrets of the
+It obeys robots.txt, rests between the requests, follows no redirect, and changes nothing: no store, no archive. Secrets of the
 configuration are sent and not shown. A running crawl does not know of these requests.`,
 		Example: `  arcrawl fetch --try www.news.example
-  arcrawl fetch --try https://www.news.example/ --cookie 'consent=yes'
+  arcrawl fetch --try https://www.news.example/ --header 'Cookie: consent=yes'
   arcrawl fetch --try www.news.example --header 'Accept-Language: da'
-  arcrawl fetch --try www.news.example --render`,
+  arcrawl fetch --try www.news.example --render
+  arcrawl fetch --try https://www.news.example/live --render --do consent --do 'click = "button.more", times = 20'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	cli.ConfigFlag(cmd, &f.config)
 	cmd.Flags().StringVar(&f.try, "try", "", "request this `HOST|URI`")
-	cmd.Flags().StringVar(&f.cookie, "cookie", "", "also request it with this `COOKIE`, for example 'consent=yes; age=18'")
-	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "also request it with this `FIELD`, for example 'Accept-Language: da'; may be repeated")
+	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "also request it with this `FIELD`, for example 'Cookie: consent=yes; age=18'; may be repeated")
 	cmd.Flags().BoolVar(&f.render, "render", false, "also load the page in a browser, and show what its scripts request")
+	cmd.Flags().StringArrayVar(&f.do, "do", nil, "with --render, do this `STEP` on the page: a preset, or as in render.do; may be repeated")
 	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
 func (f *fetchFlags) run(cmd *cobra.Command) (err error) {
 	other, err := f.other()
+	do, wrong := config.ReadSteps(f.do)
+	if err = errors.Join(err, wrong); err == nil && do != nil && !f.render {
+		err = errors.New("--do is for a rendered page; add --render")
+	}
 	if err == nil && f.try == "" {
 		err = errors.New("--try is missing; name a host or a URI")
 	}
@@ -80,14 +88,35 @@ func (f *fetchFlags) run(cmd *cobra.Command) (err error) {
 			return fmt.Errorf("try %s: %w", u, err)
 		}
 		defer end()
-		t.Browser = browser
+		t.Browser, t.Do = browser, do
 	}
+	album := album{}
+	t.Pictured = album.add
 	all, err := t.Run(cmd.Context(), client, u, time.Now())
-	if err != nil {
+	if err = errors.Join(err, album.err); err != nil {
 		return err
 	}
 	d := cli.Daemon{JSON: f.json}
+	if album.folder != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "the pictures before and after each step are in "+album.folder)
+	}
 	return cli.Print(&d, cmd.OutOrStdout(), all, nil, showResults)
+}
+
+// album is a folder with a picture of a page before and after each step.
+type album struct {
+	folder string // "" = there is no picture yet
+	err    error
+}
+
+// add writes the picture after a step, of which the first has number 1.
+func (a *album) add(step int, png []byte) {
+	if a.folder == "" && a.err == nil {
+		a.folder, a.err = os.MkdirTemp("", "arcrawl-pictures-")
+	}
+	if a.err == nil {
+		a.err = os.WriteFile(filepath.Join(a.folder, fmt.Sprintf("%02d.png", step)), png, 0o600)
+	}
 }
 
 // other returns the header fields of the flags; nil if there are none.
@@ -98,9 +127,6 @@ func (f *fetchFlags) other() (fields []fetch.Field, err error) {
 			err = errors.Join(err, fmt.Errorf("--header %q %s; %s", name, problem, remedy))
 		}
 		fields = append(fields, fetch.Field{Name: name, Value: strings.TrimSpace(value)})
-	}
-	if f.cookie != "" {
-		fields = append(fields, fetch.Field{Name: "Cookie", Value: f.cookie})
 	}
 	return fields, err
 }
@@ -156,6 +182,10 @@ func showRendering(r *whatif.Rendering, row func(name, text string)) {
 	row("links", fmt.Sprintf("%d (the source has %d)", r.Links, r.SourceLinks))
 	if r.Late {
 		row("late", "the page was not quiet within render.limit")
+	}
+	for i, s := range r.Steps {
+		row(fmt.Sprintf("step %d", i+1), fmt.Sprintf("%s: %s, %s, %s; ended: %s", s.Step, human.Count(s.Times, "time"),
+			human.Count(s.Requests, "request"), time.Duration(s.Took)*time.Millisecond, s.Ended))
 	}
 	row("requests", human.Count(len(r.Requests), "URI"))
 	for _, q := range r.Requests {

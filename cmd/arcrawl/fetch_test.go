@@ -35,6 +35,11 @@ func TestFetchTriesAHostAndChangesNothing(t *testing.T) {
 		{nil, cli.ExitUsage, "--try is missing"},
 		{[]string{"--try", "a.example", "--header", "Host: b"}, cli.ExitUsage, "header field of the connection"},
 		{[]string{"--try", "ftp://a.example/"}, cli.ExitUsage, "ftp"},
+		{[]string{"--try", "a.example", "--do", "consent"}, cli.ExitUsage, "add --render"},
+		{[]string{"--try", "a.example", "--render", "--do", "consents"}, cli.ExitUsage, `did you mean "consent"?`},
+		{[]string{"--try", "a.example", "--render", "--do", "click = 5"}, cli.ExitUsage, `--do "click = 5": render.do: 5 is a number, not a text`},
+		{[]string{"--try", "a.example", "--render", "--do", "click = \"a\" }, { wait = \"b\""}, cli.ExitUsage, "is more than one step"},
+		{[]string{"--try", "a.example", "--render", "--do", "click = \"a\" }]\nhosts = [{ a = 1"}, cli.ExitUsage, "is more than one step"},
 	} {
 		code, out, errs := command(append([]string{"fetch", "-c", path}, c.args...)...)
 		if code != c.code || !strings.Contains(out+errs, c.want) {
@@ -59,10 +64,12 @@ func TestFetchRendersAPage(t *testing.T) {
 		switch r.URL.Path {
 		case "/":
 			w.Header().Set("Content-Type", "text/html")
-			_, _ = fmt.Fprint(w, `<title>News</title><script>fetch("/list.json").then(r => r.json()).then(l => {
+			_, _ = fmt.Fprint(w, `<title>News</title><body><button onclick="fetch('/more.json')">More</button><script>fetch("/list.json").then(r => r.json()).then(l => {
 				for (const u of l) document.body.insertAdjacentHTML("beforeend", '<a href="' + u + '">teaser</a>') })</script>`)
 		case "/list.json":
 			_, _ = fmt.Fprint(w, `["/one", "/two"]`)
+		case "/more.json":
+			_, _ = fmt.Fprint(w, `["/three"]`)
 		default:
 			http.NotFound(w, r)
 		}
@@ -75,5 +82,16 @@ func TestFetchRendersAPage(t *testing.T) {
 		if code != cli.ExitOK || !strings.Contains(out, want) {
 			t.Errorf("exit code %d, no %q in:\n%s%s", code, want, out, errs)
 		}
+	}
+	code, out, errs = command("fetch", "-c", path, "--try", site.URL, "--render", "--do", `click = "button"`, "--do", "scroll = true")
+	for _, want := range []string{"step 1     click button: 1 time, 1 request, ", "step 2     scroll: 1 time, 0 requests, ", "/more.json  status 200"} {
+		if code != cli.ExitOK || !strings.Contains(out, want) {
+			t.Errorf("exit code %d, no %q in:\n%s%s", code, want, out, errs)
+		}
+	}
+	_, folder, _ := strings.Cut(strings.TrimSpace(errs), "each step are in ")
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	if list, err := filepath.Glob(filepath.Join(folder, "*.png")); folder == "" || err != nil || len(list) != 3 {
+		t.Errorf("the pictures are %q, %v; want three\n%s", list, err, errs)
 	}
 }

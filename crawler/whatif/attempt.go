@@ -50,6 +50,10 @@ type Trial struct {
 	Other []fetch.Field
 	// Browser renders the answer to the last request; nil = it is not rendered.
 	Browser Browser
+	// Do holds the steps of the rendering instead of render.do; nil = what render.do says.
+	Do []config.Step
+	// Pictured, when set, is called with a picture of the rendered page before the first step, and after each.
+	Pictured func(step int, png []byte)
 	// Look, when set, is called with each answer of the page. Then the request is made twice, as the crawl makes it.
 	Look func(*fetch.Capture) error
 	// Wait waits between two requests.

@@ -31,6 +31,9 @@ type Page struct {
 	URI         string
 	Limit       time.Duration // until the page is taken as it is
 	MaxRequests int           // that are answered; all others fail
+	Do          []config.Step // before the page is taken as it is
+	// Pictured is called with a picture of the page before the first step, and after each; nil wants none.
+	Pictured func(step int, png []byte)
 	// Answer answers a request of the page; main says that it is the request of the page itself. It is called by several
 	// goroutines at once. Its context ends with the rendering.
 	Answer func(ctx context.Context, address string, main bool) Answer
@@ -49,6 +52,16 @@ type Shown struct {
 	Text  string // that a reader sees
 	DOM   []byte // as HTML
 	Late  bool   // the page was not quiet within its limit
+	Steps []Stepped
+}
+
+// Stepped says what came of a step.
+type Stepped struct {
+	Step     string `json:"step"`
+	Times    int    `json:"times"` // clicks or screens
+	Requests int    `json:"requests"`
+	Took     int64  `json:"took"`  // milliseconds
+	Ended    string `json:"ended"` // why
 }
 
 // Rendering holds what a browser makes of a page.
@@ -59,6 +72,7 @@ type Rendering struct {
 	SourceLinks int         `json:"source_links"` // of the page as it was sent
 	Requests    []Requested `json:"requests"`
 	Late        bool        `json:"late,omitempty"` // the page was not quiet in time
+	Steps       []Stepped   `json:"steps,omitempty"`
 }
 
 // Requested is a request of a rendered page.
@@ -127,13 +141,18 @@ func answerOf(got *fetch.Capture) (a Answer, err error) {
 
 // run renders the page, and says what it requests and shows.
 func (g *stage) run(ctx context.Context, b Browser, s *config.Settings) (*Rendering, error) {
+	do := g.t.Do
+	if do == nil {
+		do = s.Render.Do
+	}
 	r, err := b.Load(ctx, Page{
 		URI: g.page.String(), Answer: g.answer, Limit: s.Render.Limit, MaxRequests: s.Render.MaxRequests,
+		Do: do, Pictured: g.t.Pictured,
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := &Rendering{Title: r.Title, Text: utf8.RuneCountInString(r.Text), Late: r.Late, Requests: g.list}
+	out := &Rendering{Title: r.Title, Text: utf8.RuneCountInString(r.Text), Late: r.Late, Requests: g.list, Steps: r.Steps}
 	if out.SourceLinks, err = g.links(ctx, g.main.Header, g.main.Body); err != nil {
 		return nil, err
 	}

@@ -163,6 +163,7 @@ func (pg *page) load(ctx context.Context) (late bool, err error) {
 			pg.runSteps(within)
 		}
 		pg.skipSteps()
+		_, _ = evaluateIn[bool](within, pg, pg.mainFrame(), scrollUp) // clicks have scrolled
 	}
 	quiet, err := pg.scroll(within)
 	if err != nil {

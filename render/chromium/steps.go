@@ -211,8 +211,12 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// scrollSlowly scrolls to the end of the page by screens, each when the pictures of the one before are complete.
+// scrollSlowly scrolls from the top to the end of the page by screens, each when the pictures of the one before are
+// complete.
 func (pg *page) scrollSlowly(ctx context.Context, most int, d *Done) string {
+	if _, err := evaluateIn[bool](ctx, pg, pg.mainFrame(), scrollUp); err != nil {
+		return whyOf(err)
+	}
 	for d.Times < most {
 		more, err := evaluateIn[bool](ctx, pg, pg.mainFrame(), scrollDown)
 		if why := whyOf(err); why != "" {

@@ -111,6 +111,13 @@ func TestStepsDoWhatTheySay(t *testing.T) {
 			want:  []string{"click: 1 times, 0 requests, it leads to another page, which is prevented"},
 		},
 		{
+			name:  "what a click has jumped over is scrolled to",
+			html:  `<div style="height: 3000px"></div><i id=i>x</i><div style="height: 3000px"></div><button class=x>x</button><script>new IntersectionObserver(s => { if (s[0].isIntersecting) fetch("/mid.json") }).observe(i)</script>`,
+			steps: []chromium.Step{{Name: "click", Click: []string{".x"}}},
+			want:  []string{"click: 1 times, 0 requests, nothing new was requested"},
+			asked: []string{"/mid.json"},
+		},
+		{
 			name:  "dialogs do not block",
 			html:  `<button onclick="alert(1); confirm(2); prompt(3); fetch('/after.json')">x</button>`,
 			steps: []chromium.Step{{Name: "click", Click: []string{"button"}}},
