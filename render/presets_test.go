@@ -56,10 +56,10 @@ var banners = map[string]string{
 
 // message is the document of a frame of Sourcepoint.
 const message = `<div class="message-row"><button class="message-button sp_choice_type_12" NO>Options</button>
-	<button class="message-button sp_choice_type_13" NO>Reject</button><button class="message-button sp_choice_type_11" YES>Accept</button></div>`
+	<button class="message-button sp_choice_type_13" NO>Reject</button>
+	<button class="message-button sp_choice_type_11" YES>Accept</button></div>`
 
-// TestPresetsClickWhatIsMeant does each preset on a page with the markup of its tool, and then the preset of all consent
-// tools.
+// TestPresetsClickWhatIsMeant does each preset on a page with the markup of its tool, and then the preset of all tools.
 func TestPresetsClickWhatIsMeant(t *testing.T) {
 	slow.Test(t)
 	program, err := chromium.Find("")

@@ -11,7 +11,7 @@ import (
 func TestTheChangelogNamesEveryReplacement(t *testing.T) {
 	t.Parallel()
 	changes := readText(t, "../../CHANGELOG.md")
-	for _, r := range replacements() {
+	for _, r := range replacements {
 		if !strings.Contains(changes, "| `"+r.old) {
 			t.Errorf("CHANGELOG.md has no line of its table for %q", r.old)
 		}
@@ -26,7 +26,7 @@ func TestTheChangelogNamesEveryReplacement(t *testing.T) {
 func TestTheDocsNameNoReplacedCommand(t *testing.T) {
 	t.Parallel()
 	var old []string
-	for _, r := range replacements() {
+	for _, r := range replacements {
 		if !strings.Contains(r.old, "--") {
 			old = append(old, r.old)
 		}
