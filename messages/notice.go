@@ -21,6 +21,7 @@ type notice struct {
 
 	Instance    string   `json:"instance"`         // admin.instance, or operator.name
 	Institution string   `json:"institution"`      // operator.name
+	Node        string   `json:"node,omitempty"`   // of a cluster
 	Labels      []string `json:"labels,omitempty"` // of the host
 	Collections []string `json:"collections,omitempty"`
 	Owners      []string `json:"owners,omitempty"`
@@ -35,8 +36,14 @@ func (n notice) Words() string {
 	return "cleared: " + n.Text
 }
 
-// Source returns the name of the program and of the crawl that the notice is from.
-func (n notice) Source() string { return sourceName(cmp.Or(n.Instance, n.Institution)) }
+// Source returns the name of the program and of the crawl that the notice is from, and in a cluster of the node.
+func (n notice) Source() string {
+	source := sourceName(cmp.Or(n.Instance, n.Institution))
+	if n.Node != "" {
+		source += ", node " + n.Node
+	}
+	return source
+}
 
 // sourceName returns the name of the program and of an instance.
 func sourceName(instance string) string { return strings.TrimSpace("arcrawl " + instance) }
@@ -51,6 +58,9 @@ func notices(c *config.Config, changes []alarm.Change, now time.Time) []notice {
 		list[i] = notice{
 			Alarm: x.Alarm, Raised: x.Raised, At: now.UTC(), Instance: c.Instance(),
 			Institution: c.Operator.Name, Link: dashboardLink(c.Admin.URL, x.Alarm),
+		}
+		if c.Cluster.Database != "" {
+			list[i].Node = c.Cluster.Node
 		}
 		if x.Host != "" {
 			site := c.Site(uri.Host(x.Host))

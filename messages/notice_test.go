@@ -75,6 +75,18 @@ func TestNoticesSayWhichCrawl(t *testing.T) {
 	}
 }
 
+// TestNoticesOfAClusterNameTheirNode announces an alarm of a node, by mail and by webhook.
+func TestNoticesOfAClusterNameTheirNode(t *testing.T) {
+	t.Parallel()
+	c := *load(t, "")
+	c.Cluster.Database, c.Cluster.Node = "postgres:///arcrawl", "b"
+	list := notices(&c, []alarm.Change{{Alarm: api.Alarm{Kind: alarm.Disk, Text: "the disk is full"}, Raised: true}}, noon)
+	subject, _ := alarmMail(list)
+	if subject != "arcrawl Test Library, node b: disk: the disk is full" || list[0].Node != "b" {
+		t.Errorf("the mail is about %q, the notice is %+v", subject, list[0])
+	}
+}
+
 // TestMailsShowHostsAsPeopleReadThem writes the mail about a host with an internationalized name.
 func TestMailsShowHostsAsPeopleReadThem(t *testing.T) {
 	t.Parallel()
