@@ -394,7 +394,7 @@ func TestTheDashboardWithAKeyboard(t *testing.T) {
 			break
 		}
 	}
-	p.Press("\r\t\t\r")
+	p.Press("\r\t\t\t\r") // behind what is new and the front pages
 	p.Wait(`document.getElementById("view").dataset.ready === "hosts"`)
 	if got := p.Eval(`document.activeElement.id`); got != `"view"` {
 		t.Errorf("after a page was chosen the focus is on %s, want its content", got)
