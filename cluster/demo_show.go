@@ -255,13 +255,25 @@ func (p *play) step(ctx context.Context) error {
 	p.looked = time.Now()
 	r, err := shared.Look(ctx, p.database, func() error { return nil })
 	if err != nil {
-		return err
+		return p.cause(ctx, err)
 	}
 	p.owners = p.owners[:0]
 	for _, s := range r.Shards {
 		p.owners = append(p.owners, s.Owner)
 	}
 	return nil
+}
+
+// cause returns why the database did not answer: perhaps it has just ended, and its process is not gone yet.
+func (p *play) cause(ctx context.Context, err error) error {
+	select {
+	case <-p.server.gone:
+		return p.server.died()
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(3 * time.Second):
+		return err
+	}
 }
 
 // explain says why a node has ended. One that lost its shards, as after a machine was asleep, is started again.
