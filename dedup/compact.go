@@ -166,8 +166,8 @@ func decodeCompact(payload digest.Digest, v []byte, name func(uint32) (string, b
 		e.RecordID = string(p.bytes(p.number()))
 	}
 	e.URI = string(p.rest)
-	if p.bad || e.IsZero() {
-		return entry{}, fmt.Errorf("%w: it has no record", ErrCorrupt)
+	if p.bad || e.IsZero() || !fits(e) {
+		return entry{}, fmt.Errorf("%w: it has no record, or one that no crawl has written", ErrCorrupt)
 	}
 	return e, nil
 }

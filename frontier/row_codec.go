@@ -139,8 +139,9 @@ type fastRow interface{ read(v []byte) (ok bool) }
 // and says what is wrong; bad is set then.
 type decoder[T string | []byte] struct {
 	rest   T
-	left   uint64 // fields of the map
-	nested bool   // the map is within another one
+	left   uint64    // fields of the map
+	seen   [2]uint64 // bits of the keys below 128 that were read: a key that is there twice is left to the general decoder
+	nested bool      // the map is within another one
 	bad    bool
 }
 
@@ -202,6 +203,11 @@ func (d *decoder[T]) next() (k uint64, v item[T], more bool) {
 	d.left--
 	major, k := d.head()
 	d.bad = d.bad || major != 0
+	if k < 128 {
+		bit := uint64(1) << (k % 64)
+		d.bad = d.bad || d.seen[k/64]&bit != 0
+		d.seen[k/64] |= bit
+	}
 	if v.major, v.n = d.head(); v.major == 2 {
 		if uint64(len(d.rest)) < v.n {
 			d.bad = true
