@@ -34,7 +34,7 @@ func (p plan) bodyFor(shard int, body []byte) []byte {
 // Requests whose parameter uri, or field uri of the body, names a URI.
 var aboutURI = []string{
 	"GET /uri", "GET /why", "GET /why-not", "GET /versions", "GET /record", "GET /compare", "GET /picture", "GET /history",
-	"GET /fronts/month", "GET /fronts/day",
+	"GET /fronts/month", "GET /fronts/day", "GET /fronts/moved", "GET /fronts/picture", "POST /fronts/picture",
 	"POST /ignore/propose", "POST /ignore/suggest", "POST /ignore/preview",
 }
 

@@ -59,6 +59,46 @@ func (c *curation) frontRoutes() []admin.Route {
 	}
 }
 
+// shotRoutes returns the requests about what moved in pictures, and about pictures that are made later.
+func (c *curation) shotRoutes() []admin.Route {
+	page := admin.Param{Name: "uri", Kind: "string", Doc: admin.URIDoc}
+	return []admin.Route{
+		{
+			Method: "GET", Path: api.Base + "/fronts/moved", Answer: Moved{}, Heavy: true,
+			Doc: "Returns what is new and what moved in a picture, compared with an earlier one.",
+			Params: []admin.Param{
+				page,
+				{Name: "at", Kind: "string", Doc: "timestamp of the later picture"},
+				{Name: "late", Kind: "boolean", Doc: "it was made later, of the archived page"},
+				{Name: "before", Kind: "string", Doc: "timestamp of the earlier picture"},
+				{Name: "before_late", Kind: "boolean", Doc: "it was made later"},
+				{Name: "before_uri", Kind: "string", Doc: "its page; empty: the same"},
+			},
+			Serve: ofURI(func(r *http.Request, u uri.URI) (any, error) { return c.moved(r, u) }),
+		},
+		{
+			Method: "GET", Path: api.Base + "/fronts/picture", Answer: PictureState{},
+			Doc: "Returns how far a picture of a version is that was ordered.",
+			Params: []admin.Param{
+				page, {Name: "at", Kind: "string", Doc: "timestamp of the version"},
+			},
+			Serve: ofURI(func(r *http.Request, u uri.URI) (any, error) { return c.pictureState(u, r.FormValue("at")), nil }),
+		},
+		{
+			Method: "POST", Path: api.Base + "/fronts/picture", Needs: access.Curate,
+			Body: PictureOrder{}, Answer: PictureState{},
+			Doc: "Makes a picture of a version that was not rendered, from the archive, in a browser without a network.",
+			Serve: func(_ *admin.Window, r *http.Request) (any, error) {
+				o, err := admin.Read[PictureOrder](r)
+				if err != nil {
+					return nil, err
+				}
+				return c.orderPicture(o, access.CallerOf(r.Context()).Role)
+			},
+		},
+	}
+}
+
 // seenBy returns which captures of a page, or pictures of it, a role may see: neither their own series nor the series
 // of the page today is under an embargo that the role has to keep.
 func (c *curation) seenBy(role access.Role, u uri.URI) func(index.Entry) bool {

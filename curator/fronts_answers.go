@@ -39,3 +39,35 @@ type Frame struct {
 	Headline []string  `json:"headline,omitempty"` // the old and the new one, if the headline changed
 	Kinds    []string  `json:"kinds,omitempty"`    // of the change since the version before
 }
+
+// Moved says what is new or moved in a picture, compared with an earlier one.
+type Moved struct {
+	Width   int         `json:"width"` // of the later picture, in pixels
+	Height  int         `json:"height"`
+	Areas   []MovedArea `json:"areas"`             // of the later picture, from the top: at most 200, the largest
+	Changed int         `json:"changed"`           // hundredths of the picture that are new
+	Moved   int         `json:"moved"`             // hundredths of the picture that moved
+	Problem string      `json:"problem,omitempty"` // why they were not compared
+}
+
+// MovedArea is a part of a picture, in pixels.
+type MovedArea struct {
+	Kind   string `json:"kind"` // "changed" or "moved"
+	X      int    `json:"x"`
+	Y      int    `json:"y"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+	By     int    `json:"by,omitempty"` // how far it moved down
+}
+
+// PictureOrder names a version of which a picture is made.
+type PictureOrder struct {
+	URI string `json:"uri"`
+	At  string `json:"at"` // timestamp of the version
+}
+
+// PictureState says how far a picture is that was ordered.
+type PictureState struct {
+	State   string `json:"state"`             // "waiting", "done" or "failed"
+	Problem string `json:"problem,omitempty"` // why it failed
+}

@@ -59,13 +59,13 @@ func (p newspaper) front(hour, scale int) []byte {
 		}
 	}
 	for i, y := 0, 150; y < 3100; i++ {
-		story := hour*2 - i
+		story := 100 + hour - i
 		shade := uint8(60 + story*37%150)
 		high := 420
 		if i > 0 {
 			high = 240
 		}
-		if i%2 == 0 {
+		if i == 0 || story%2 == 0 {
 			fill(60, y, 1160*2/3, high, color.RGBA{shade, uint8(200 - story*23%120), uint8(90 + story*51%140), 255})
 			fill(60+40, y+high/2, 400, high/3, color.RGBA{uint8(story * 40), 90, shade, 255})
 			lines(870, y, 350, 4, story+100, 30, 14, gray(25))
@@ -154,6 +154,7 @@ func TestFrontPagesAreSeenInABrowser(t *testing.T) {
 		must(t, err)
 	}
 	site := signedIn(t, w)
+	(&fakeBrowser{picture: newspapers[0].front(15, 1)}).opens(w)
 	for name, narrow := range map[string]bool{"light": false, "dark": false, "light-narrow": true, "dark-narrow": true} {
 		t.Run(name, func(t *testing.T) {
 			p := browser.Open(t, 1280, 1000)
@@ -173,7 +174,7 @@ func TestFrontPagesAreSeenInABrowser(t *testing.T) {
 			p.ClickOn(`[...document.querySelectorAll("header nav a")].find((a) => a.textContent === "Front pages")`)
 			p.Says("Sunday, 29 November 2026")
 			p.Says("The Courier")
-			p.Says("14 versions, 13 pictures")
+			p.Says("14 versions, 1")
 			p.Says("First ferry leaves after the storm")
 			p.Wait(`document.querySelectorAll(".film img")[1].naturalWidth === 400`)
 			look("strips")
@@ -182,6 +183,10 @@ func TestFrontPagesAreSeenInABrowser(t *testing.T) {
 			if got := p.Eval(`document.activeElement.firstElementChild.alt`); !strings.Contains(got, "Island Gazette at 03:08") {
 				t.Errorf("the keys lead to %s", got)
 			}
+			if name == "light" { // others see the picture that was made
+				p.Click("Make a picture")
+				p.Says("made later")
+			}
 			p.Click("Side by side")
 			p.Wait(`document.querySelectorAll(".abreast img").length === 3`)
 			p.Eval(`(() => { const r = document.querySelector("main input[type=range]"); r.value = 540; r.dispatchEvent(new Event("input")) })()`)
@@ -189,12 +194,15 @@ func TestFrontPagesAreSeenInABrowser(t *testing.T) {
 			p.Wait(`location.hash.includes("t=540")`)
 			look("side")
 			p.Click("Film strips")
-			p.ClickOn(`document.querySelectorAll(".film input[type=checkbox]")[2]`)
+			p.ClickOn(`document.querySelectorAll(".film input[type=checkbox]")[3]`)
 			p.ClickOn(`document.querySelectorAll(".film input[type=checkbox]")[4]`)
-			p.Click("Compare 04:04 with 08:04")
-			p.Says("2026-11-29 04:04")
+			p.Click("Compare 06:04 with 08:04")
+			p.Says("2026-11-29 06:04")
 			p.Wait(`document.querySelectorAll(".stage img").length === 2 && [...document.querySelectorAll(".stage img")].every((i) => i.naturalWidth === 800)`)
+			p.Says("% of the picture is new")
+			p.Wait(`document.querySelectorAll(".marks .changed").length > 0 && document.querySelectorAll(".marks .moved").length > 0`)
 			look("slider")
+			p.Click("Next change")
 			p.Click("Film strip")
 			p.Says("Sunday, 29 November 2026")
 			p.ClickOn(`document.querySelector(".calendar td a")`)

@@ -13,12 +13,15 @@ import (
 )
 
 // viewer shows archived versions as pages, on an address of its own. A process has one, also if it has several daemons.
-type viewer struct{ catalog catalog }
+type viewer struct {
+	catalog catalog
+	browser OpenBrowser
+}
 
 // wing returns the wing of a daemon whose versions this viewer shows.
 func (v *viewer) wing() daemon.Wing {
 	return daemon.Wing{Name: "curator", Extend: func(d *daemon.Daemon) admin.Extension {
-		c := &curation{catalog: v.catalog}
+		c := &curation{catalog: v.catalog, browser: v.browser}
 		c.archive = func(series, uri, about string, content []byte) error {
 			_, err := d.Parts().Archive.WriteNote(d.Now(), series, uri, about, "application/json", content)
 			return err

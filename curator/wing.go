@@ -50,9 +50,16 @@ import (
 //go:embed openapi.json
 var openAPI string
 
-// Wing returns the pages and requests for curators, and what they work with.
-func Wing() daemon.Wing {
-	var v viewer
+// Wing returns the pages and requests for curators, and what they work with. It makes no pictures of archived pages.
+func Wing() daemon.Wing { return WithBrowser(nil)() }
+
+// WithBrowser returns a function that returns the wing with a browser that makes pictures of archived pages.
+func WithBrowser(open OpenBrowser) func() daemon.Wing {
+	return func() daemon.Wing { return wing(open) }
+}
+
+func wing(open OpenBrowser) daemon.Wing {
+	v := viewer{browser: open}
 	w := v.wing()
 	w.Process, w.Member = v.open, v.wing
 	return w
@@ -68,6 +75,8 @@ type curation struct {
 	changes  *comparer
 	packs    *packStore
 	shots    *shots
+	browser  OpenBrowser // nil: no pictures are made later
+	painter  *painter
 }
 
 // extension returns what the wing adds to the API of its daemon.
@@ -76,6 +85,7 @@ func (c *curation) extension() admin.Extension {
 		Routes: c.routes(), OpenAPI: openAPI,
 		Handlers: map[string]http.HandlerFunc{
 			"GET " + api.Base + "/picture":         c.picture,
+			"GET " + api.Base + "/film":            c.film,
 			"GET " + api.Base + "/packages/{name}": c.packageFile,
 			"GET /feed.atom":                       c.feed,
 		},
@@ -93,6 +103,7 @@ func (c *curation) extension() admin.Extension {
 func (c *curation) open(w *admin.Window) (err error) {
 	c.window, c.o = w, w.Options()
 	c.packs, c.changes, c.shots = c.openPacks(), c.openComparer(), newShots(c.o.Dir, c.o.Now)
+	c.painter = c.openPainter()
 	if c.captures, err = openCaptures(c.o.Dir); err != nil {
 		c.o.Log.Warn().Err(err).Msg("could not open the list of captures: the page What is new forgets them at a restart")
 	}
@@ -102,6 +113,7 @@ func (c *curation) open(w *admin.Window) (err error) {
 // close closes the wing, and ends the making of packages.
 func (c *curation) close(time.Time) error {
 	c.packs.Close()
+	c.painter.Close()
 	return errors.Join(c.changes.Close(), c.captures.Close())
 }
 
@@ -116,5 +128,6 @@ func (c *curation) routes() []admin.Route {
 		c.newRoutes(),
 		c.collectionRoutes(),
 		c.frontRoutes(),
+		c.shotRoutes(),
 	)
 }

@@ -43,12 +43,13 @@ func OpenTrial(c *config.Config) (browser whatif.Browser, end func(), err error)
 // Load loads a page.
 func (b trial) Load(ctx context.Context, p whatif.Page) (whatif.Shown, error) {
 	r, err := b.Render(ctx, chromium.Job{
-		URI: p.URI, Limit: p.Limit, MaxRequests: p.MaxRequests, Steps: stepsOf(p.Do), Pictured: p.Pictured,
+		URI: p.URI, Limit: p.Limit, MaxRequests: p.MaxRequests, Picture: p.Picture, Steps: stepsOf(p.Do),
+		Pictured: p.Pictured,
 		Answer: func(ctx context.Context, q chromium.Request) chromium.Answer {
 			return chromium.Answer(p.Answer(ctx, q.URI, q.Main))
 		},
 	})
-	shown := whatif.Shown{Title: r.Title, Text: r.Text, DOM: r.DOM, Late: r.Late}
+	shown := whatif.Shown{Title: r.Title, Text: r.Text, DOM: r.DOM, Picture: r.Picture, Late: r.Late}
 	for _, d := range r.Steps {
 		shown.Steps = append(shown.Steps, whatif.Stepped{
 			Step: d.Step, Times: d.Times, Requests: d.Requests, Took: d.Took.Milliseconds(), Ended: d.Ended,

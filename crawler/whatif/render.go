@@ -34,6 +34,7 @@ type Page struct {
 	Do          []config.Step // before the page is taken as it is
 	// Pictured is called with a picture of the page before the first step, and after each; nil wants none.
 	Pictured func(step int, png []byte)
+	Picture  bool // a picture is wanted too
 	// Answer answers a request of the page; main says that it is the request of the page itself. It is called by several
 	// goroutines at once. Its context ends with the rendering.
 	Answer func(ctx context.Context, address string, main bool) Answer
@@ -48,11 +49,12 @@ type Answer struct {
 
 // Shown is a page as a browser shows it.
 type Shown struct {
-	Title string
-	Text  string // that a reader sees
-	DOM   []byte // as HTML
-	Late  bool   // the page was not quiet within its limit
-	Steps []Stepped
+	Title   string
+	Text    string // that a reader sees
+	DOM     []byte // as HTML
+	Picture []byte // of the whole page, PNG; empty unless it was wanted
+	Late    bool   // the page was not quiet within its limit
+	Steps   []Stepped
 }
 
 // Stepped says what came of a step.

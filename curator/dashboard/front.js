@@ -1,5 +1,5 @@
 // The picture of a page, with a slider to another one.
-import { h, ask, count, hostLabel, notice, plural, uriLink } from './page.js';
+import { h, ask, count, notice, uriLink } from './page.js';
 import { clock, linkTo, longDay, nameOf, pictureOf } from './fronts.js';
 import { slider } from './slider.js';
 
@@ -50,8 +50,33 @@ export async function frontPage(again, wanted) {
   ];
 }
 
+const parameters = (a, b) => new URLSearchParams({ uri: b.uri, at: b.frame.picture, late: Boolean(b.frame.late), before_uri: a.uri, before: a.frame.picture, before_late: Boolean(a.frame.late) });
+
+// summary says how much is new and how much moved.
+function summary(m) {
+  if (m.problem) return m.problem;
+  if (!m.changed && !m.moved) return m.areas.length ? 'Hardly anything is new.' : 'Nothing is new, and nothing moved.';
+  const by = m.areas.filter((a) => a.by).sort((x, y) => y.width * y.height - x.width * x.height)[0]?.by;
+  const most = by ? `, most by ${count(Math.abs(by))} pixels ${by > 0 ? 'down' : 'up'}` : '';
+  return `${m.changed} % of the picture is new, ${m.moved} % moved${most}.`;
+}
+
 // compared shows the slider, and says what moved.
 async function compared(a, b, foreign) {
   const side = (x) => ({ src: pictureOf(x.uri, x.frame, 'sheet'), alt: `${nameOf(x.page)} at ${clock(x.frame.date)}`, says: says(x.page, x.frame, foreign) });
-  return slider(side(a), side(b), null);
+  const place = h('div', {}, slider(side(a), side(b), null));
+  const status = h('p', { class: 'row marking', role: 'status' }, h('span', { class: 'more' }, 'Looking for what moved …'));
+  ask('fronts/moved?' + parameters(a, b)).then(
+    (m) => {
+      const drawn = slider(side(a), side(b), m);
+      place.replaceChildren(drawn);
+      const marks = h('input', { type: 'checkbox', checked: true, onchange: (e) => drawn.classList.toggle('unmarked', !e.target.checked) });
+      const fresh = [...drawn.querySelectorAll('.marks .changed')];
+      let at = -1;
+      const next = h('button', { type: 'button', onclick: () => fresh[(at = (at + 1) % fresh.length)].scrollIntoView({ block: 'center' }) }, 'Next change');
+      status.replaceChildren(h('span', {}, summary(m)), ...(m.areas.length ? [h('label', {}, marks, 'Marks'), ...(fresh.length ? [next] : [])] : []));
+    },
+    (e) => status.replaceChildren(notice('warn', e.message)),
+  );
+  return [status, place];
 }

@@ -55,6 +55,7 @@ export async function frontsPage(again, wanted) {
           look('Side by side', 'side'),
         ),
         side ? sideBySide(state, days) : strips(days, again),
+        days.some((d) => d.frames.some((f) => f.picture)) ? h('p', { class: 'more' }, h('a', { href: '/api/v1/film?' + new URLSearchParams([...pages.map((uri) => ['uri', uri]), ['since', day]]), download: '' }, 'Download this day as one file'), ' It shows the pictures, with the slider, in any browser, without a server.') : null,
       ),
     ),
   ];
@@ -206,10 +207,33 @@ function frame(d, f, mark, again) {
     { 'data-at': f.date },
     f.picture
       ? h('a', { href: linkTo(d.uri, f) }, thumb(d.uri, f, `${nameOf(d)} at ${at}`))
-      : h('div', { class: 'blank' }, 'No picture', h('a', { href: '#/view?' + new URLSearchParams({ u: d.uri, at: f.at }), 'aria-label': `View the version of ${at}` }, 'View the version')),
+      : h('div', { class: 'blank' }, h('span', { role: 'status' }, 'No picture'), maker(d.uri, f, again), h('a', { href: '#/view?' + new URLSearchParams({ u: d.uri, at: f.at }), 'aria-label': `View the version of ${at}` }, 'View the version')),
     h('div', { class: 'under' }, h('time', { datetime: f.date, title: moment(f.date) + ' UTC' }, at), f.late ? h('span', { class: 'more', title: 'The picture was made later, of the archived page' }, 'made later') : null, f.picture ? h('label', {}, h('input', { type: 'checkbox', 'aria-label': `Compare the picture of ${at}`, onchange: (e) => mark(d.uri, f, e.target) }), 'Compare') : null),
     headline ? h('p', { class: 'headline', dir: 'auto', title: headline }, headline) : f.kinds?.length ? h('p', { class: 'headline more' }, f.kinds[0] === 'nothing' ? 'nothing that a reader sees' : f.kinds.filter((k) => k !== 'around').join(', ') || f.kinds[0]) : null,
   );
+}
+
+// maker is the button that lets the daemon make the picture of a version.
+function maker(uri, f, again) {
+  if (!may('curate') || !f.at) return null;
+  const wait = async (e) => {
+    const says = e.target.previousElementSibling;
+    try {
+      let p = await ask('fronts/picture', { uri, at: f.at });
+      e.target.disabled = true;
+      while (p.state === 'waiting' && says.isConnected) {
+        says.textContent = 'Making the picture …';
+        await new Promise((next) => setTimeout(next, 1000));
+        p = await ask('fronts/picture?' + new URLSearchParams({ uri, at: f.at }));
+      }
+      if (p.state === 'done' && says.isConnected) await again();
+      else says.textContent = p.problem || 'The daemon has forgotten the order.';
+    } catch (problem) {
+      says.textContent = problem.message;
+    }
+    e.target.disabled = false;
+  };
+  return h('button', { type: 'button', class: 'small', onclick: wait, 'aria-label': `Make a picture of ${clock(f.date)}` }, 'Make a picture');
 }
 
 // sideBySide shows what each page looked like at one time of the day, and lets a user move through the day.

@@ -1,8 +1,8 @@
 // A slider over two pictures, with marks for what changed and what moved. It imports nothing: a film strip that is saved
 // as a file has it too.
 
-// slider shows two pictures on top of each other. before and after have an address and a text. areas are parts of the
-// later picture, in hundredths of its width and thousandths of 1,000 pixels; see the daemon.
+// slider shows two pictures on top of each other. before and after have an address and a text. marks, if there are any,
+// have the size of the later picture and its areas that are new or moved, in pixels.
 export function slider(before, after, marks) {
   const make = (name, attributes, ...children) => {
     const e = document.createElement(name);
@@ -21,7 +21,7 @@ export function slider(before, after, marks) {
     mark.style.width = (100 * a.width) / marks.width + '%';
     mark.style.top = (100 * a.y) / marks.height + '%';
     mark.style.height = (100 * a.height) / marks.height + '%';
-    if (a.by) mark.append(make('span', {}, `${a.by > 0 ? '↓' : '↑'} ${Math.abs(a.by)}`));
+    if (a.by && a.height > 60 && a.width > marks.width / 4) mark.append(make('span', {}, `${a.by > 0 ? '↓' : '↑'} ${Math.abs(a.by)}`));
     shown.append(mark);
   }
   const overlay = make('div', { class: 'overlay' }, shown);

@@ -18,7 +18,7 @@ var (
 		"crawler/run.go",
 		"archive/",
 		"cluster/",
-		"curator/pack_run.go", "curator/changes_run.go",
+		"curator/pack_run.go", "curator/changes_run.go", "curator/fronts_run.go",
 		"reports/read.go",
 		"lab/sim/workers.go", "daemon/background.go", "render/",
 		"cmd/arcrawl/",
