@@ -19,11 +19,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The bounds of answers about pictures.
-const (
-	maxFronts = 1000
-	maxFrames = 500
-)
+// maxFrames is the maximum number of frames of a film strip.
+const maxFrames = 500
 
 // frontRoutes returns the requests about pictures of pages.
 func (c *curation) frontRoutes() []admin.Route {
@@ -132,7 +129,7 @@ func (c *curation) fronts(role access.Role, chosen func(uri.Host) bool) (out api
 			}
 			known[u.String()] = true
 			out.Pages = append(out.Pages, api.FrontPage{URI: u.String(), Host: string(u.Host()), Title: c.titleOf(u)})
-			return len(out.Pages) < maxFronts
+			return len(out.Pages) < api.MaxFronts
 		})
 	})
 	out.Pages = api.SortFronts(out.Pages)

@@ -1,17 +1,11 @@
 package messages
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 const (
@@ -45,7 +39,7 @@ type outboxContent struct {
 // outbox holds the notices. Its methods are safe for concurrent use. An error of a method means that the change is not
 // in the file; it applies until the program ends.
 type outbox struct {
-	file string // "" stores nothing
+	file stored
 
 	mu sync.Mutex // guards the field below
 	outboxContent
@@ -53,18 +47,8 @@ type outbox struct {
 
 // openOutbox reads the file of an earlier run. If it is damaged, the outbox is empty and usable, and the error says so.
 func openOutbox(file string) (*outbox, error) {
-	o := &outbox{file: file}
-	if file == "" {
-		return o, nil
-	}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return o, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &o.outboxContent)
-	}
-	if err != nil {
+	o := &outbox{file: stored(file)}
+	if err := o.file.Read(&o.outboxContent); err != nil {
 		o.outboxContent = outboxContent{}
 		return o, fmt.Errorf("read the alarms that were not delivered: %w", err)
 	}
@@ -73,14 +57,7 @@ func openOutbox(file string) (*outbox, error) {
 
 // save writes the file. The caller holds o.mu.
 func (o *outbox) save() error {
-	if o.file == "" {
-		return nil
-	}
-	text, err := json.Marshal(o.outboxContent)
-	if err == nil {
-		err = fileio.Write(o.file, text, 0o640)
-	}
-	if err != nil {
+	if err := o.file.Write(o.outboxContent); err != nil {
 		return fmt.Errorf("store the alarms that were not delivered: %w", err)
 	}
 	return nil

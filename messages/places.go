@@ -1,16 +1,10 @@
 package messages
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"sync"
 	"time"
-
-	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // placesFile is the file in the state folder with what subscribers were sent last.
@@ -28,7 +22,7 @@ type place struct {
 
 // places holds the places of all receivers. Its methods are safe for concurrent use.
 type places struct {
-	file string // "" stores nothing
+	file stored
 
 	mu    sync.Mutex // guards the fields below
 	all   map[string]place
@@ -38,16 +32,12 @@ type places struct {
 
 // openPlaces reads the file of an earlier run. If it is damaged, there are no places, and the error says so.
 func openPlaces(file string) (*places, error) {
-	p := &places{file: file, all: map[string]place{}}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) || file == "" {
-		return p, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &p.all)
-	}
+	p := &places{file: stored(file)}
+	err := p.file.Read(&p.all)
 	if err != nil || p.all == nil {
 		p.all = map[string]place{}
+	}
+	if err != nil {
 		return p, fmt.Errorf("read what subscribers were sent: %w", err)
 	}
 	return p, nil
@@ -105,14 +95,7 @@ func (p *places) Save() error {
 
 // save writes the file. The lock is held.
 func (p *places) save() error {
-	if p.file == "" {
-		return nil
-	}
-	text, err := json.Marshal(p.all)
-	if err == nil {
-		err = fileio.Write(p.file, text, 0o640)
-	}
-	if err != nil {
+	if err := p.file.Write(p.all); err != nil {
 		return fmt.Errorf("store what subscribers were sent: %w", err)
 	}
 	p.dirty = false

@@ -160,8 +160,8 @@ type FrontPage struct {
 	Title string `json:"title,omitempty"` // of the seed, or of its site
 }
 
-// maxFronts is the maximum number of pages in a list.
-const maxFronts = 1000
+// MaxFronts is the maximum number of pages in a list.
+const MaxFronts = 1000
 
 // SortFronts returns pages by title, each once.
 func SortFronts(list []FrontPage) []FrontPage {
@@ -170,5 +170,5 @@ func SortFronts(list []FrontPage) []FrontPage {
 		return cmp.Or(byTitle, strings.Compare(a.URI, b.URI))
 	})
 	list = slices.Compact(list)
-	return list[:min(len(list), maxFronts)]
+	return list[:min(len(list), MaxFronts)]
 }
