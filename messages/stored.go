@@ -12,7 +12,7 @@ import (
 // stored is the path of a small file with a value as JSON; "" stores nothing.
 type stored string
 
-// Read reads the value of an earlier run into v, which stays as it is if there is none.
+// Read reads the value of an earlier run into v, which stays unchanged if there is none.
 func (f stored) Read(v any) error {
 	if f == "" {
 		return nil
