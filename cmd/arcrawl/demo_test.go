@@ -45,7 +45,7 @@ func TestDashboardOfTheDemoOpensWithOneClick(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	p.Go(address)
 	p.Wait(`document.getElementById("view")?.dataset.ready === "new"`)
-	const menu = `"What is new, Sites, Pages, Capture, Packages, Reports, Operations, Configuration"`
+	const menu = `"What is new, Front pages, Sites, Pages, Capture, Packages, Reports, Operations, Configuration"`
 	if got := p.Eval(`[...document.querySelectorAll("header nav a")].map((a) => a.textContent).join(", ")`); got != menu {
 		t.Errorf("the menu is %s, want %s: the collection first, the machine last", got, menu)
 	}

@@ -40,7 +40,7 @@ type wing struct {
 // lines in this file.
 func wings() []wing {
 	return []wing{
-		{daemon: curator.WithBrowser(render.OpenTrial), player: curator.HasEngine, commands: func() []*cobra.Command {
+		{daemon: curator.WithBrowser(openBrowser), player: curator.HasEngine, commands: func() []*cobra.Command {
 			return curator.Commands(now)
 		}},
 		{daemon: noise.Wing, commands: noise.Commands, check: noise.Check},
