@@ -31,7 +31,7 @@ const (
 	maxFilmPages    = 8
 	maxFilmDays     = 31
 	maxFilmPictures = 300
-	maxFilmBytes    = 60 << 20 // of its pictures
+	maxFilmBytes    = 60_000_000 // of its pictures
 )
 
 // filmAsked says what a film strip has.
@@ -184,6 +184,11 @@ func (f *filmWriter) strip(page int, u uri.URI, name string, day time.Time) {
 			f.refused++
 			continue
 		}
+		if f.bytes+len(content) > maxFilmBytes {
+			f.bytes = maxFilmBytes // no further picture is made
+			f.left++
+			continue
+		}
 		if !begun {
 			begun = true
 			f.print("<h3>%s</h3>\n<ol class=\"film\" tabindex=\"0\" aria-label=\"%s, %s\">\n",
@@ -205,7 +210,8 @@ func (f *filmWriter) frame(page int, name string, frame Frame, content []byte) {
 	if len(frame.Headline) == 2 {
 		headline = "<span dir=\"auto\">" + html.EscapeString(frame.Headline[1]) + "</span>"
 	}
-	f.print("<li><a href=\"#large\"><img alt=\"%s\" data-page=\"%d\" data-says=\"%s\" src=\"data:image/jpeg;base64,%s\">"+
+	f.print("<li><a href=\"#large\"><span class=\"framed\">"+
+		"<img alt=\"%s\" data-page=\"%d\" data-says=\"%s\" src=\"data:image/jpeg;base64,%s\"></span>"+
 		"<time>%s</time>%s</a></li>\n",
 		says, page, says, base64.StdEncoding.EncodeToString(content), at, headline)
 }

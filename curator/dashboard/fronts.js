@@ -55,7 +55,7 @@ export async function frontsPage(again, wanted) {
           look('Side by side', 'side'),
         ),
         side ? sideBySide(state, days) : strips(days, again),
-        days.some((d) => d.frames.some((f) => f.picture)) ? h('p', { class: 'more' }, h('a', { href: '/api/v1/film?' + new URLSearchParams([...pages.map((uri) => ['uri', uri]), ['since', day]]), download: '' }, 'Download this day as one file'), ' It shows the pictures, with the slider, in any browser, without a server.') : null,
+        days.some((d) => d.frames.some((f) => f.picture)) ? h('p', { class: 'more' }, h('a', { href: '/api/v1/film?' + new URLSearchParams([...pages.map((uri) => ['uri', uri]), ['since', day]]), download: '' }, 'Download this day as one file'), ': its pictures with the slider, for any browser, without a server.') : null,
       ),
     ),
   ];
@@ -121,8 +121,9 @@ function calendar(state, months, day) {
     return h('a', { class: 'button small', href: addressOf(state, { day, month: at.toISOString().slice(0, 7) }), 'aria-label': name }, sign);
   };
   return h(
-    'div',
-    { class: 'calendar' },
+    'details',
+    { class: 'calendar', open: innerWidth > 860 || Boolean(state.month) },
+    h('summary', {}, h('h2', {}, 'Calendar')),
     h('div', { class: 'row' }, step(-1, 'The month before', '‹'), h('h2', {}, dayName(begin, { month: 'long', year: 'numeric' })), step(1, 'The month after', '›')),
     h(
       'table',
@@ -206,7 +207,7 @@ function frame(d, f, mark, again) {
     'li',
     { 'data-at': f.date },
     f.picture
-      ? h('a', { href: linkTo(d.uri, f) }, thumb(d.uri, f, `${nameOf(d)} at ${at}`))
+      ? h('a', { class: 'framed', href: linkTo(d.uri, f) }, thumb(d.uri, f, `${nameOf(d)} at ${at}`))
       : h('div', { class: 'blank' }, h('span', { role: 'status' }, 'No picture'), maker(d.uri, f, again), h('a', { href: '#/view?' + new URLSearchParams({ u: d.uri, at: f.at }), 'aria-label': `View the version of ${at}` }, 'View the version')),
     h('div', { class: 'under' }, h('time', { datetime: f.date, title: moment(f.date) + ' UTC' }, at), f.late ? h('span', { class: 'more', title: 'The picture was made later, of the archived page' }, 'made later') : null, f.picture ? h('label', {}, h('input', { type: 'checkbox', 'aria-label': `Compare the picture of ${at}`, onchange: (e) => mark(d.uri, f, e.target) }), 'Compare') : null),
     headline ? h('p', { class: 'headline', dir: 'auto', title: headline }, headline) : f.kinds?.length ? h('p', { class: 'headline more' }, f.kinds[0] === 'nothing' ? 'nothing that a reader sees' : f.kinds.filter((k) => k !== 'around').join(', ') || f.kinds[0]) : null,
@@ -256,7 +257,7 @@ function sideBySide(state, days) {
       if (figures[i].dataset.at === key) return;
       figures[i].dataset.at = key;
       const name = h('figcaption', {}, h('strong', { dir: 'auto' }, nameOf(d)), h('span', { class: 'more' }, f ? (f.earlier ? ' since the day before' : ` since ${clock(f.date)}`) : ' nothing yet'));
-      figures[i].replaceChildren(name, f ? h('a', { href: linkTo(d.uri, f) }, thumb(d.uri, f, `${nameOf(d)} at ${write(t)}`, false)) : h('span', { class: 'blank' }, 'No picture yet'));
+      figures[i].replaceChildren(name, f ? h('a', { class: 'framed', href: linkTo(d.uri, f) }, thumb(d.uri, f, `${nameOf(d)} at ${write(t)}`, false)) : h('span', { class: 'blank' }, 'No picture yet'));
     });
   };
   const moved = () => {
