@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// TestAFilmStripIsCutWithANote writes a film strip of 13 pictures that has nearly reached its bounds, in pictures and in
+// TestAFilmStripIsCutWithANote writes 13 pictures of a film strip that has nearly reached its bounds, in pictures and in
 // bytes. The file ends well, and says how many pictures it has not.
 func TestAFilmStripIsCutWithANote(t *testing.T) {
 	t.Parallel()
