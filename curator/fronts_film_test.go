@@ -12,8 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// TestAFilmStripIsCutWithANote writes 13 pictures of a film strip that has nearly reached its bounds, in pictures and in
-// bytes. The file ends well, and says how many pictures it has not.
+// TestAFilmStripIsCutWithANote writes 13 pictures of a film strip that has nearly reached its bounds, in pictures or
+// in bytes. The file ends well, and says how many pictures it has not.
 func TestAFilmStripIsCutWithANote(t *testing.T) {
 	t.Parallel()
 	w := frontsWorld(t, frontsOf(t, 8).live)
