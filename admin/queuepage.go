@@ -32,7 +32,11 @@ func queuePageRoutes() []Route {
 			if err != nil {
 				return nil, err
 			}
-			return queuePage(w.o.Frontier, q, w.o.Now)
+			page, err := queuePage(w.o.Frontier, q, w.o.Now)
+			for i := range page.URIs {
+				w.WithoutTitle(r, &page.URIs[i].Title, page.URIs[i].URI, "text/html")
+			}
+			return page, err
 		},
 	}}
 }

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -101,6 +103,26 @@ type Choice = func(uri.Host) bool
 // Chooses returns a function that reports whether a filter selects a host; nil if it selects all.
 func (w *Window) Chooses(f config.Filter) Choice {
 	return w.o.Config().Config.Chooses(f)
+}
+
+// EmbargoFor returns the embargo that somebody with a role has to keep. Curators have to keep none.
+func EmbargoFor(role access.Role, c *config.Config, now time.Time) config.Embargo {
+	if role >= access.Curate {
+		return nil
+	}
+	return c.EmbargoAt(now)
+}
+
+// Embargo returns the embargo that the caller of a request has to keep.
+func (w *Window) Embargo(r *http.Request) config.Embargo {
+	return EmbargoFor(access.CallerOf(r.Context()).Role, w.o.Config().Config, w.o.Now())
+}
+
+// WithoutTitle empties the title of a page if the caller of a request has to keep an embargo on it.
+func (w *Window) WithoutTitle(r *http.Request, title *string, address, contentType string) {
+	if e := w.Embargo(r); e != nil && e(address, contentType) {
+		*title = ""
+	}
 }
 
 // maxPart is the maximum length of a text to search for, in bytes. Every URI of a page of results is compared with it.

@@ -124,7 +124,11 @@ func lookRoutes() []Route {
 		{
 			Method: "GET", Path: api.Base + "/uri", Doc: "Returns the history of a URI.", Answer: api.URI{},
 			Params: []Param{{"uri", "string", URIDoc}},
-			Serve:  func(w *Window, r *http.Request) (any, error) { return w.uri(r.FormValue("uri")) },
+			Serve: func(w *Window, r *http.Request) (any, error) {
+				u, err := w.uri(r.FormValue("uri"))
+				w.WithoutTitle(r, &u.Title, u.URI, u.ContentType)
+				return u, err
+			},
 		},
 	}
 }
@@ -150,7 +154,11 @@ func whyRoutes() []Route {
 		{
 			Method: "GET", Path: api.Base + "/why", Doc: "Explains the state of a URI and its next visit.", Answer: api.Why{},
 			Params: []Param{{"uri", "string", URIDoc}},
-			Serve:  func(w *Window, r *http.Request) (any, error) { return w.why(r.FormValue("uri")) },
+			Serve: func(w *Window, r *http.Request) (any, error) {
+				y, err := w.why(r.FormValue("uri"))
+				w.WithoutTitle(r, &y.URI.Title, y.URI.URI, y.URI.ContentType)
+				return y, err
+			},
 		},
 		{
 			Method: "GET", Path: api.Base + "/why-not", Doc: "Returns which rule keeps a URI out of the crawl, if any.",

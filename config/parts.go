@@ -4,9 +4,11 @@ package config
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/schema"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Part says what people should know of the WARC files of a series, or of all others. It is written into each file.
@@ -76,6 +78,44 @@ func (l *loader) checkParts() {
 			p.at.Fault("is described twice", "join the two entries")
 		}
 		seen[p.Series] = true
+	}
+}
+
+// Embargo reports whether something must not be shown: the series in which its records are, or the one in which a URI
+// is today, is under an embargo. The address may also be of a record about a URI, such as urn:fullPage: and the URI.
+// Nil is no embargo. It is for one goroutine.
+type Embargo func(address, contentType string, series ...string) bool
+
+// EmbargoAt returns the embargo at a time for somebody who may see some series all the same.
+func (c *Config) EmbargoAt(now time.Time, but ...string) Embargo {
+	today, closed := now.UTC().Format(time.DateOnly), map[string]bool{}
+	for _, p := range c.Parts {
+		if p.Embargo > today && !slices.Contains(but, p.Series) {
+			closed[p.Series] = true
+		}
+	}
+	if len(closed) == 0 {
+		return nil
+	}
+	var last struct { // captures of one URI follow each other
+		address, contentType string
+		closed               bool
+	}
+	return func(address, contentType string, series ...string) bool {
+		if slices.ContainsFunc(series, func(name string) bool { return closed[name] }) {
+			return true
+		}
+		if last.address == address && last.contentType == contentType {
+			return last.closed
+		}
+		last.address, last.contentType, last.closed = address, contentType, false
+		if parts := strings.SplitN(address, ":", 3); parts[0] == "urn" && len(parts) == 3 {
+			address = parts[2]
+		}
+		if u, err := uri.Parse(address); err == nil {
+			last.closed = closed[c.MeansOf(About{URI: u, ContentType: contentType, Now: now}).Series]
+		}
+		return last.closed
 	}
 }
 

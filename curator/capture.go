@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -132,11 +132,12 @@ func (c *curation) findCapture(
 		row.Why = cmp.Or(row.Why, captures.NoIndex)
 		return nil
 	}
-	return c.catalog.Archive.Lookup(u, c.o.Now(), func(l *captures.Library, all []index.Entry) error {
-		if len(all) == 0 {
-			return nil
+	return c.catalog.With(access.CallerOf(ctx).Role, c.o.Now(), func(l *captures.Library) error {
+		all, _, err := l.Newest(u.String(), 1)
+		if err != nil || len(all) == 0 {
+			return err
 		}
-		e := all[len(all)-1]
+		e := all[0]
 		if e.Date().Before(since.Truncate(time.Second)) {
 			if row.Status < http.StatusOK || row.Status >= http.StatusBadRequest {
 				return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
@@ -63,12 +64,24 @@ type captureFilter struct {
 	Text  string // part of the host, URI or title; case does not matter
 	Sites func(host string) bool
 	Limit int
+
+	Embargo config.Embargo // that the asking person has to keep
 }
 
 // matches reports whether a capture is selected.
 func (f captureFilter) matches(c api.Capture) bool {
 	return (f.Host == "" || c.Host == f.Host) && (f.Kind == "" || c.Kind == f.Kind) && strings.HasPrefix(c.Type, f.Type) &&
-		(f.Text == "" || contains(c.URI, f.Text) || contains(c.Title, f.Text)) && (f.Sites == nil || f.Sites(c.Host))
+		(f.Text == "" || contains(c.URI, f.Text) || contains(c.Title, f.Text)) && (f.Sites == nil || f.Sites(c.Host)) &&
+		f.shows(c)
+}
+
+// shows reports whether the asking person may see a capture, and what changed in it.
+func (f captureFilter) shows(c api.Capture) bool {
+	var series []string
+	if c.Change != nil && c.Change.Series != "" {
+		series = []string{c.Change.Series}
+	}
+	return f.Embargo == nil || !f.Embargo(c.URI, c.Type, series...)
 }
 
 func contains(text, part string) bool {

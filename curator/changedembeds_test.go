@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
@@ -32,9 +34,9 @@ func TestAComparisonNamesWhatAPageShowsIfThatChanged(t *testing.T) {
 	text("Tuesday")
 	u, err := uri.Parse(site + "/")
 	archivetest.Must(t, err)
-	c := catalog{Archive: a.reader}
 	inForce := testcrawl.Load(t, t.TempDir(), testcrawl.EveryHour)
-	got, err := c.Compare(t.Context(), u, "", "", "text", inForce, a.Now)
+	c := catalog{Archive: a.reader, Config: func() *config.Config { return inForce }}
+	got, err := c.Compare(t.Context(), access.Curate, u, "", "", "text", a.Now)
 	if err != nil || got.Changed != 0 || got.Problem != "" {
 		t.Fatalf("%+v, %v; want the same text", got, err)
 	}
@@ -42,7 +44,7 @@ func TestAComparisonNamesWhatAPageShowsIfThatChanged(t *testing.T) {
 		!strings.HasPrefix(got.Embeds[0].Compare, "/#/compare?u=http%3A%2F%2Fwww.a.example%2Fchart.png&before=") {
 		t.Errorf("what the page shows and has changed: %+v, want the chart", got.Embeds)
 	}
-	if got, err = c.Compare(t.Context(), u, "", "", "source", inForce, a.Now); err != nil || got.Embeds != nil {
+	if got, err = c.Compare(t.Context(), access.Curate, u, "", "", "source", a.Now); err != nil || got.Embeds != nil {
 		t.Errorf("the source is compared alone, not %+v, %v", got.Embeds, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/captures"
@@ -112,8 +113,8 @@ func TestChangesUnderAnEmbargoAreForCurators(t *testing.T) {
 		w.curation.changes.store.ring = ring{}
 		w.curation.changes.store.ring.put(c)
 		for role, want := range map[access.Role]bool{access.Read: readers, access.Curate: true, access.Operate: true} {
-			shown := mayBeSeen(role, w.Parts.Config.Current(), time.Now())
-			f := changeFilter{captureFilter: captureFilter{Limit: 1}, Shown: shown}
+			embargo := admin.EmbargoFor(role, w.Parts.Config.Current(), time.Now())
+			f := changeFilter{captureFilter: captureFilter{Limit: 1, Embargo: embargo}}
 			list := w.curation.changes.store.Join([]api.Capture{{URI: c.URI, At: c.At}}, f)
 			if got := list[0].Change != nil; got != want || f.selects(c) != want {
 				t.Errorf("the role %s sees a change in the series %q: %v, want %v", role, series, got, want)

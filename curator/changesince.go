@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/changes"
 	"github.com/arcrawl/arcrawl/config"
@@ -33,8 +32,7 @@ func (c *curation) subscribed(s config.Subscription, after time.Time, most int) 
 	if chosen := c.window.Chooses(s.Filter); chosen != nil {
 		f.Sites = func(host string) bool { return chosen(uri.Host(host)) }
 	}
-	seen := mayBeSeen(access.Read, inForce, now)
-	f.Shown = func(series string) bool { return seen(series) || slices.Contains(s.Series, series) }
+	f.Embargo = inForce.EmbargoAt(now, s.Series...)
 	return c.changes.store.Since(f, maxFind, c.o.Now)
 }
 

@@ -260,7 +260,6 @@ type changeFilter struct {
 	Until   time.Time // of the visit, which is before
 	After   time.Time // of the time when it was noted, as Before
 	Before  time.Time
-	Shown   func(series string) bool // which series the asking person may see; nil = all
 }
 
 // anyChange selects changes of all kinds.
@@ -272,11 +271,6 @@ func (f changeFilter) isSet() bool {
 		!f.Since.IsZero() || !f.After.IsZero() || !f.Before.IsZero()
 }
 
-// shows reports whether somebody may see a change.
-func (f changeFilter) shows(c *api.Change) bool {
-	return c.Series == "" || f.Shown == nil || f.Shown(c.Series)
-}
-
 func (f changeFilter) selects(c api.Capture) bool {
 	ch := c.Change
 	is := func(kind string) bool { return kind == anyChange || slices.Contains(ch.Kinds, kind) }
@@ -284,7 +278,7 @@ func (f changeFilter) selects(c api.Capture) bool {
 		(f.URI == "" || c.URI == f.URI) && !c.At.Before(f.Since) &&
 		(f.Until.IsZero() || c.At.Before(f.Until)) &&
 		(f.After.IsZero() || ch.Noted.After(f.After)) && (f.Before.IsZero() || ch.Noted.Before(f.Before)) &&
-		f.matches(c) && f.shows(ch)
+		f.matches(c)
 }
 
 // mayMatch reports whether a line may be of a change that is selected. It parses nothing.
@@ -378,7 +372,7 @@ func (s *changeStore) Join(list []api.Capture, f changeFilter) []api.Capture {
 	for _, c := range s.latest() {
 		i, is := at[visit{c.URI, c.At.UnixNano()}]
 		switch {
-		case !f.shows(c.Change):
+		case !f.shows(c):
 		case is:
 			list[i].Change = c.Change
 		case isPresence(c.Change) && f.matches(c) && len(others) < f.Limit:

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -24,7 +25,7 @@ func (c *curation) collectionRoutes() []admin.Route {
 				limit, err := admin.Number(r, "limit", 50, 1, 500)
 				q := searchQuery{
 					Host: r.FormValue("host"), Cursor: r.FormValue("cursor"), Limit: limit,
-					Chosen: c.window.Chooses(admin.FilterOf(r)),
+					Chosen: c.window.Chooses(admin.FilterOf(r)), Embargo: c.window.Embargo(r),
 				}
 				if err == nil {
 					q.Text, err = admin.PartOf(r)
@@ -44,8 +45,11 @@ func (c *curation) collectionRoutes() []admin.Route {
 			Params: []admin.Param{{Name: "host", Kind: "string", Doc: admin.HostDoc}},
 			Serve: func(_ *admin.Window, r *http.Request) (any, error) {
 				site, err := siteOf(c.o.Config().Config, c.o.Frontier, c.captures, uri.Host(r.PathValue("host")), c.o.Now)
+				for i := range site.Seeds {
+					c.window.WithoutTitle(r, &site.Seeds[i].Title, site.Seeds[i].URI, "text/html")
+				}
 				if err == nil && len(site.Seeds) > 0 {
-					site.Picture, err = c.pictureOf(site.Seeds[0].URI)
+					site.Picture, err = c.pictureOf(access.CallerOf(r.Context()).Role, site.Seeds[0].URI)
 				}
 				return site, err
 			},

@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -96,17 +95,6 @@ func (c *curation) shotRoutes() []admin.Route {
 	}
 }
 
-// seenBy returns which captures of a page, or pictures of it, a role may see: neither their own series nor the series
-// of the page today is under an embargo that the role has to keep.
-func (c *curation) seenBy(role access.Role, u uri.URI) func(index.Entry) bool {
-	inForce, now := c.o.Config().Config, c.o.Now()
-	may, series := mayBeSeen(role, inForce, now), captures.SeriesIn(inForce.WARC.Prefix)
-	if !may(inForce.MeansOf(config.About{URI: u, ContentType: "text/html", Now: now}).Series) {
-		return func(index.Entry) bool { return false }
-	}
-	return func(e index.Entry) bool { return may(series(e)) }
-}
-
 // titleOf returns the title of a page: of the seed, or of its site.
 func (c *curation) titleOf(u uri.URI) string {
 	inForce := c.o.Config().Config
@@ -121,10 +109,10 @@ func (c *curation) fronts(role access.Role, chosen func(uri.Host) bool) (out api
 		return out, nil
 	}
 	known := map[string]bool{}
-	err = c.catalog.Archive.With(c.o.Now(), func(l *captures.Library) error {
+	err = c.catalog.With(role, c.o.Now(), func(l *captures.Library) error {
 		return l.EachKey(uri.ReplayKey(fullPage), func(e index.Entry) bool {
 			u, err := uri.Parse(strings.TrimPrefix(e.URL, fullPage))
-			if err != nil || known[u.String()] || chosen != nil && !chosen(u.Host()) || !c.hasFront(l, role, u, e) {
+			if err != nil || known[u.String()] || chosen != nil && !chosen(u.Host()) {
 				return true
 			}
 			known[u.String()] = true
@@ -136,21 +124,11 @@ func (c *curation) fronts(role access.Role, chosen func(uri.Host) bool) (out api
 	return out, err
 }
 
-// hasFront reports whether a role may see a picture of a page. first is one of them.
-func (c *curation) hasFront(l *captures.Library, role access.Role, u uri.URI, first index.Entry) (has bool) {
-	seen := c.seenBy(role, u)
-	if seen(first) {
-		return true
-	}
-	_ = l.During(first.URL, "", func(e index.Entry) { has = has || e.URL == first.URL && seen(e) })
-	return has
-}
-
 // during returns the captures of exactly an address whose timestamps begin with a text, oldest first.
-func during(l *captures.Library, address, stamps string, seen func(index.Entry) bool) ([]index.Entry, error) {
+func during(l *captures.Library, address, stamps string) ([]index.Entry, error) {
 	var list []index.Entry
 	err := l.During(address, stamps, func(e index.Entry) {
-		if e.URL == address && seen(e) {
+		if e.URL == address {
 			list = append(list, e)
 		}
 	})
@@ -194,9 +172,9 @@ func (c *curation) frontMonth(u uri.URI, month string, role access.Role) (out Fr
 		}
 		return counts[day]
 	}
-	seen, stamps := c.seenBy(role, u), strings.ReplaceAll(out.Month, "-", "")
-	err = c.catalog.Archive.With(c.o.Now(), func(l *captures.Library) error {
-		pages, err := during(l, u.String(), stamps, seen)
+	stamps := strings.ReplaceAll(out.Month, "-", "")
+	err = c.catalog.With(role, c.o.Now(), func(l *captures.Library) error {
+		pages, err := during(l, u.String(), stamps)
 		if err != nil {
 			return err
 		}
@@ -206,7 +184,7 @@ func (c *curation) frontMonth(u uri.URI, month string, role access.Role) (out Fr
 				of(e).Pictures++
 			}
 		}
-		pictures, err := during(l, fullPage+u.String(), stamps, seen)
+		pictures, err := during(l, fullPage+u.String(), stamps)
 		for _, e := range pictures {
 			of(e).Pictures++
 		}
@@ -221,11 +199,10 @@ func (c *curation) frontMonth(u uri.URI, month string, role access.Role) (out Fr
 
 // lastFront returns the day of the newest picture of a page that a role may see; "" if there is none.
 func (c *curation) lastFront(u uri.URI, role access.Role) (day string, err error) {
-	seen := c.seenBy(role, u)
 	var last index.Entry
-	err = c.catalog.Archive.With(c.o.Now(), func(l *captures.Library) error {
+	err = c.catalog.With(role, c.o.Now(), func(l *captures.Library) error {
 		return l.During(fullPage+u.String(), "", func(e index.Entry) {
-			if e.Timestamp > last.Timestamp && e.URL == fullPage+u.String() && seen(e) {
+			if e.Timestamp > last.Timestamp && e.URL == fullPage+u.String() {
 				last = e
 			}
 		})
@@ -255,9 +232,8 @@ func (c *curation) frontDay(u uri.URI, day string, role access.Role) (out FrontD
 	if bad != nil {
 		return out, admin.Fault("day %q: write it as 2026-11-29", day)
 	}
-	seen := c.seenBy(role, u)
-	err = c.catalog.Archive.With(c.o.Now(), func(l *captures.Library) error {
-		before, err := c.framesOf(l, u, begin.AddDate(0, 0, -1), seen)
+	err = c.catalog.With(role, c.o.Now(), func(l *captures.Library) error {
+		before, err := c.framesOf(l, u, begin.AddDate(0, 0, -1))
 		if err != nil {
 			return err
 		}
@@ -266,7 +242,7 @@ func (c *curation) frontDay(u uri.URI, day string, role access.Role) (out FrontD
 				out.Before = &f
 			}
 		}
-		out.Frames, err = c.framesOf(l, u, begin, seen)
+		out.Frames, err = c.framesOf(l, u, begin)
 		return err
 	})
 	c.tellChanges(out.Frames, u, begin, role)
@@ -278,14 +254,14 @@ func (c *curation) frontDay(u uri.URI, day string, role access.Role) (out FrontD
 
 // framesOf returns the versions and pictures of a day, oldest first. A picture belongs to the last version before it.
 func (c *curation) framesOf(
-	l *captures.Library, u uri.URI, day time.Time, seen func(index.Entry) bool,
+	l *captures.Library, u uri.URI, day time.Time,
 ) (frames []Frame, err error) {
 	stamps := day.Format("20060102")
-	pages, err := during(l, u.String(), stamps, seen)
+	pages, err := during(l, u.String(), stamps)
 	if err != nil {
 		return nil, err
 	}
-	pictures, err := during(l, fullPage+u.String(), stamps, seen)
+	pictures, err := during(l, fullPage+u.String(), stamps)
 	frames = []Frame{}
 	for _, e := range versionsIn(pages) {
 		f := Frame{Date: e.Date(), At: e.Timestamp}
@@ -318,9 +294,10 @@ func (c *curation) framesOf(
 
 // tellChanges adds to versions what a reader sees that changed. frames are of one day, oldest first.
 func (c *curation) tellChanges(frames []Frame, u uri.URI, day time.Time, role access.Role) {
+	embargo := admin.EmbargoFor(role, c.o.Config().Config, c.o.Now())
 	f := changeFilter{
-		URI: u.String(), Since: day, Until: day.AddDate(0, 0, 1), Shown: mayBeSeen(role, c.o.Config().Config, c.o.Now()),
-		captureFilter: captureFilter{Host: string(u.Host()), Limit: maxFrames},
+		URI: u.String(), Since: day, Until: day.AddDate(0, 0, 1),
+		captureFilter: captureFilter{Host: string(u.Host()), Limit: maxFrames, Embargo: embargo},
 	}
 	list, _ := c.changes.store.Find(f, maxFind, c.o.Now)
 	for _, change := range list {

@@ -50,8 +50,8 @@ func (c *curation) orderPicture(o PictureOrder, role access.Role) (state Picture
 	if c.catalog.Archive == nil {
 		return state, admin.Fault("%s", captures.NoIndex)
 	}
-	err = c.catalog.Archive.With(c.o.Now(), func(l *captures.Library) error {
-		_, err := c.find(l, shotAsked{page: u, at: o.At, late: true}, role)
+	err = c.catalog.With(role, c.o.Now(), func(l *captures.Library) error {
+		_, err := find(l, shotAsked{page: u, at: o.At, late: true})
 		return err
 	})
 	if isMissing(err) {

@@ -28,13 +28,13 @@ func (q shotAsked) address() string {
 }
 
 // find returns the capture that is nearest to the time of a picture. The error wraps [warc.ErrNotFound] if there is
-// none that the role may see.
-func (c *curation) find(l *captures.Library, q shotAsked, role access.Role) (index.Entry, error) {
+// none.
+func find(l *captures.Library, q shotAsked) (index.Entry, error) {
 	e, err := exactly(l, q.address(), q.at)
 	if err == nil && e.URL == "" {
 		e, err = l.NearestTo(q.address(), q.at)
 	}
-	if err == nil && (!c.seenBy(role, q.page)(e) || q.late && e.Timestamp != q.at) {
+	if err == nil && q.late && e.Timestamp != q.at {
 		err = fmt.Errorf("%w: %s", warc.ErrNotFound, q.page)
 	}
 	return e, err
@@ -60,8 +60,8 @@ func (c *curation) large(
 	if c.catalog.Archive == nil {
 		return nil, "", captures.ErrNoPicture
 	}
-	err = c.catalog.Archive.With(c.o.Now(), func(l *captures.Library) error {
-		e, err := c.find(l, q, role)
+	err = c.catalog.With(role, c.o.Now(), func(l *captures.Library) error {
+		e, err := find(l, q)
 		if err != nil {
 			return err
 		}
@@ -90,8 +90,8 @@ func (c *curation) small(ctx context.Context, z size, q shotAsked, role access.R
 	if c.catalog.Archive == nil {
 		return nil, captures.ErrNoPicture
 	}
-	err = c.catalog.Archive.With(c.o.Now(), func(l *captures.Library) error {
-		e, err := c.find(l, q, role)
+	err = c.catalog.With(role, c.o.Now(), func(l *captures.Library) error {
+		e, err := find(l, q)
 		if err != nil {
 			return err
 		}

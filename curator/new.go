@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/changes"
 	"github.com/arcrawl/arcrawl/config"
@@ -38,7 +37,7 @@ func (c *curation) newRoutes() []admin.Route {
 			if err != nil {
 				return nil, err
 			}
-			f.Shown = mayBeSeen(access.CallerOf(r.Context()).Role, c.o.Config().Config, c.o.Now())
+			f.Embargo = c.window.Embargo(r)
 			return c.whatIsNew(f, admin.FilterOf(r))
 		},
 	}}
@@ -92,13 +91,6 @@ func kindsIn(text string) (kinds []string, bad string) {
 		bad = kinds[i]
 	}
 	return kinds, bad
-}
-
-// mayBeSeen returns which series somebody with a role may see: curators all, others those without an embargo, or whose
-// embargo has ended.
-func mayBeSeen(role access.Role, c *config.Config, now time.Time) func(series string) bool {
-	today := now.UTC().Format(time.DateOnly)
-	return func(series string) bool { return role >= access.Curate || c.PartOf(series).Embargo <= today }
 }
 
 // maxMissing is the maximum number of hosts in each list of what is missing.

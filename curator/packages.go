@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/arcrawl/arcrawl/admin"
@@ -15,8 +16,16 @@ func (c *curation) packRoutes() []admin.Route {
 	return []admin.Route{
 		{
 			Method: "GET", Path: api.Base + "/packages", Answer: api.Packages{},
-			Doc:   "Returns the WACZ packages that were made, newest first. GET /packages/NAME returns the file of one.",
-			Serve: func(_ *admin.Window, _ *http.Request) (any, error) { return c.packs.List(), nil },
+			Doc: "Returns the WACZ packages that were made, newest first. GET /packages/NAME returns the file of one; while a series is under an embargo, to curators only.",
+			Serve: func(w *admin.Window, r *http.Request) (any, error) {
+				list := c.packs.List()
+				for i := range list.Packages {
+					if w.Embargo(r) != nil {
+						list.Packages[i].Link = ""
+					}
+				}
+				return list, nil
+			},
 		},
 		{
 			Method: "POST", Path: api.Base + "/packages", Needs: access.Curate, Body: PackOrder{}, Answer: api.Package{},
@@ -52,6 +61,10 @@ func (c *curation) openPacks() *packStore {
 
 // packageFile serves the file of a package.
 func (c *curation) packageFile(to http.ResponseWriter, r *http.Request) {
+	if c.window.Embargo(r) != nil {
+		c.window.Refuse(to, r, fmt.Errorf("%w: a series is under an embargo, so packages are for curators", admin.ErrRole))
+		return
+	}
 	if name := r.PathValue("name"); !c.packs.ServeFile(to, r, name) {
 		c.window.Refuse(to, r, admin.Unknown("the package "+name))
 	}

@@ -8,7 +8,6 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -17,19 +16,15 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/archive/captures"
-	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // remote answers the programs of others. It answers whoever sends a token, with captures of those series that the role
 // of the token may see; but no browser: an archived page that is shown under this address must not read the archive
 // with what a browser keeps. Its methods are safe for concurrent use.
 type remote struct {
-	archive *captures.LiveReader
+	archive *catalog
 	tokens  func() []access.Token // in force
-	config  func() *config.Config // in force; says which series are under an embargo
 	origin  string                // for links; "" = the name in the request
 	now     func() time.Time
 	log     zerolog.Logger
@@ -42,16 +37,16 @@ const maxRemote = 4
 // answers reports whether a path is one of other programs, and answers it.
 func (m *remote) answers(to http.ResponseWriter, from *http.Request) bool {
 	path, query, _ := strings.Cut(from.URL.RequestURI(), "?")
-	var answer func(context.Context, shelf) error
+	var answer func(context.Context, *captures.Library) error
 	switch service, rest, _ := strings.Cut(strings.TrimPrefix(from.URL.RequestURI(), "/"), "/"); {
 	case path == "/cdx":
-		answer = func(_ context.Context, l shelf) error { return m.cdx(to, l, query) }
+		answer = func(_ context.Context, l *captures.Library) error { return m.cdx(to, l, query) }
 	case service == "timegate":
-		answer = func(_ context.Context, l shelf) error { return m.timeGate(to, from, l, rest) }
+		answer = func(_ context.Context, l *captures.Library) error { return m.timeGate(to, from, l, rest) }
 	case service == "timemap":
-		answer = func(_ context.Context, l shelf) error { return m.timeMap(to, from, l, rest) }
+		answer = func(_ context.Context, l *captures.Library) error { return m.timeMap(to, from, l, rest) }
 	case service == "memento":
-		answer = func(ctx context.Context, l shelf) error { return m.memento(ctx, to, from, l, rest) }
+		answer = func(ctx context.Context, l *captures.Library) error { return m.memento(ctx, to, from, l, rest) }
 	default:
 		return false
 	}
@@ -73,9 +68,7 @@ func (m *remote) answers(to http.ResponseWriter, from *http.Request) bool {
 	case <-from.Context().Done():
 		return true
 	}
-	err := m.archive.With(m.now(), func(l *captures.Library) error {
-		return answer(from.Context(), shelf{l, m.shows(role)})
-	})
+	err := m.archive.With(role, m.now(), func(l *captures.Library) error { return answer(from.Context(), l) })
 	if bad := (badQuestion{}); errors.As(err, &bad) {
 		refuse(to, http.StatusBadRequest, bad.why)
 	} else if errors.Is(err, warc.ErrNotFound) {
@@ -99,38 +92,6 @@ func (m *remote) roleOf(from *http.Request) (role access.Role) {
 		}
 	}
 	return role
-}
-
-// shows returns which captures a role may see: neither their own series nor the series of their host is under an
-// embargo that the role has to keep.
-func (m *remote) shows(role access.Role) func(index.Entry) bool {
-	c, now := m.config(), m.now()
-	mayBeSeen, series := mayBeSeen(role, c, now), captures.SeriesIn(c.WARC.Prefix)
-	return func(e index.Entry) bool {
-		u, err := uri.Parse(e.URL)
-		return mayBeSeen(series(e)) &&
-			(err != nil || mayBeSeen(c.MeansOf(config.About{URI: u, ContentType: e.MIME, Now: now}).Series))
-	}
-}
-
-// shelf is the part of an archive that somebody may see.
-type shelf struct {
-	library *captures.Library
-	has     func(index.Entry) bool
-}
-
-// Ordered calls do with the captures whose lines in an index begin with a prefix: see [captures.Library.Ordered].
-func (s shelf) Ordered(prefix string, do func(index.Entry) (more bool)) error {
-	return s.library.Ordered(prefix, func(e index.Entry) bool { return !s.has(e) || do(e) })
-}
-
-// NearestTo returns the capture of a URI that is nearest to a timestamp: see [captures.Library.NearestTo].
-func (s shelf) NearestTo(address, stamp string) (index.Entry, error) {
-	e, err := s.library.NearestTo(address, stamp)
-	if err == nil && !s.has(e) {
-		err = fmt.Errorf("%w: %s", warc.ErrNotFound, address)
-	}
-	return e, err
 }
 
 // badQuestion is the error of a request that cannot be answered.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -245,7 +246,7 @@ func (q *cdxQuestion) wants(e index.Entry) bool {
 }
 
 // each calls do with the wanted captures in order.
-func (q *cdxQuestion) each(l shelf, do func(index.Entry) bool) error {
+func (q *cdxQuestion) each(l *captures.Library, do func(index.Entry) bool) error {
 	more := true
 	for _, prefix := range q.prefixes {
 		if !more {
@@ -264,7 +265,7 @@ func (q *cdxQuestion) each(l shelf, do func(index.Entry) bool) error {
 }
 
 // answer returns the captures of a page.
-func (q *cdxQuestion) answer(l shelf) (found []index.Entry, err error) {
+func (q *cdxQuestion) answer(l *captures.Library) (found []index.Entry, err error) {
 	size := q.perPage
 	if q.limit > 0 {
 		size = min(size, q.limit-min(q.limit, q.page*q.perPage))
@@ -298,7 +299,7 @@ func (q *cdxQuestion) answer(l shelf) (found []index.Entry, err error) {
 }
 
 // cdx answers a question to a CDX server.
-func (m *remote) cdx(to http.ResponseWriter, l shelf, query string) error {
+func (m *remote) cdx(to http.ResponseWriter, l *captures.Library, query string) error {
 	q, err := readCDX(query)
 	if err != nil {
 		return err
@@ -327,7 +328,7 @@ func (m *remote) cdx(to http.ResponseWriter, l shelf, query string) error {
 }
 
 // pages answers how many pages there are.
-func (q *cdxQuestion) pages(to http.ResponseWriter, l shelf) error {
+func (q *cdxQuestion) pages(to http.ResponseWriter, l *captures.Library) error {
 	n := 0
 	if err := q.each(l, func(index.Entry) bool { n++; return true }); err != nil {
 		return err

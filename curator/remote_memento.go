@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/uri"
@@ -35,7 +36,7 @@ func (a addresses) memento(e index.Entry) string {
 }
 
 // links returns the links of an answer about a capture: to its URI, and to the captures around it.
-func (a addresses) links(l shelf, e index.Entry) (string, error) {
+func (a addresses) links(l *captures.Library, e index.Entry) (string, error) {
 	type named struct {
 		rel string
 		e   index.Entry
@@ -87,7 +88,7 @@ func (m *remote) addressesOf(from *http.Request, original string) (addresses, er
 }
 
 // timeGate leads to the capture of a URI that is nearest to the time in Accept-Datetime, or to the last one.
-func (m *remote) timeGate(to http.ResponseWriter, from *http.Request, l shelf, original string) error {
+func (m *remote) timeGate(to http.ResponseWriter, from *http.Request, l *captures.Library, original string) error {
 	a, err := m.addressesOf(from, original)
 	if err != nil {
 		return err
@@ -119,7 +120,7 @@ func (m *remote) timeGate(to http.ResponseWriter, from *http.Request, l shelf, o
 var pagedURI = regexp.MustCompile(`^(?:([0-9]{1,6})/)?(.*)$`)
 
 // timeMap lists the captures of a URI, oldest first.
-func (m *remote) timeMap(to http.ResponseWriter, from *http.Request, l shelf, path string) error {
+func (m *remote) timeMap(to http.ResponseWriter, from *http.Request, l *captures.Library, path string) error {
 	format, rest, _ := strings.Cut(path, "/")
 	if format != "link" && format != "json" {
 		return badQuestion{fmt.Sprintf("/timemap/%s/: want /timemap/link/URI or /timemap/json/URI", format)}
@@ -231,7 +232,7 @@ func httpDate(t time.Time) string { return t.UTC().Format(http.TimeFormat) }
 // memento answers with a capture as the server sent it, without content coding: the one with exactly this time. It
 // leads to the nearest one if there is none.
 func (m *remote) memento(
-	ctx context.Context, to http.ResponseWriter, from *http.Request, l shelf, path string,
+	ctx context.Context, to http.ResponseWriter, from *http.Request, l *captures.Library, path string,
 ) error {
 	stamp, original, _ := strings.Cut(path, "/")
 	a, err := m.addressesOf(from, original)
@@ -255,7 +256,7 @@ func (m *remote) memento(
 	if err != nil {
 		return err
 	}
-	c, head, body, err := openCapture(ctx, l.library, e)
+	c, head, body, err := openCapture(ctx, l, e)
 	if err != nil {
 		return err
 	}

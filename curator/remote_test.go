@@ -46,7 +46,8 @@ func remoteArchive(t *testing.T) (w *archived, s *httptest.Server) {
 	s = httptest.NewServer(newPlayer(playerOptions{
 		Archive: w.reader, Tickets: newTickets(), Now: now,
 		Remote: &remote{
-			archive: w.reader, now: now, reading: make(chan struct{}, 1), config: func() *config.Config { return inForce },
+			archive: &catalog{Archive: w.reader, Config: func() *config.Config { return inForce }}, now: now,
+			reading: make(chan struct{}, 1),
 			tokens: func() []access.Token {
 				return []access.Token{
 					{Name: "research", Role: access.Read, Secret: remoteSecret},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -30,9 +31,9 @@ func TestAnArchivedPageCannotLeaveItsFrame(t *testing.T) {
 	const page, healthy = "http://www.a.example/", "http://b.example/"
 	at := stamp(w.add(w.Page(healthy, htmlHead, "<p id=word>well"), "text/html", 200))
 	address := func(uri string) string {
-		return fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", uri, at, true, w.Now), at, uri)
+		return fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", access.Curate, uri, at, true, w.Now), at, uri)
 	}
-	ticket := p.o.Tickets.Issue("maria", page, at, true, w.Now)
+	ticket := p.o.Tickets.Issue("maria", access.Curate, page, at, true, w.Now)
 	d := framed(t, address(page), &secrets)
 	attack, err := os.ReadFile("testdata/attack.html")
 	archivetest.Must(t, err)
@@ -81,7 +82,7 @@ func TestAnArchivedPageIsNotShownInATab(t *testing.T) {
 	origin := serve(t, p)
 	evil, visitors := listener(t)
 	at := stamp(w.add(w.Page("http://b.example/", htmlHead, "<p>well<iframe></iframe>"), "text/html", 200))
-	ticket := p.o.Tickets.Issue("maria", "http://b.example/", at, true, w.Now)
+	ticket := p.o.Tickets.Issue("maria", access.Curate, "http://b.example/", at, true, w.Now)
 	w.add(w.Page("http://www.a.example/", htmlHead, "<script>location = '"+evil+"/leak?"+ticket+"'</script>"), "text/html", 200)
 	var secrets atomic.Int64
 	d := framed(t, fmt.Sprintf("%s/open/%s/%s/http://b.example/", origin, ticket, at), &secrets)

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
@@ -30,6 +31,7 @@ const maxEmbeds = 5000
 // view is one archived page that a ticket opens. Its methods are safe for concurrent use.
 type view struct {
 	holder      string
+	role        access.Role
 	page, stamp string
 	expires     time.Time
 	used        time.Time // guarded by the lock of the tickets
@@ -40,9 +42,9 @@ type view struct {
 	read  map[string]bool // captures whose embeds are known
 }
 
-func newView(holder, page, stamp string, expires time.Time) *view {
+func newView(holder string, role access.Role, page, stamp string, expires time.Time) *view {
 	return &view{
-		holder: holder, page: page, root: page, stamp: stamp, expires: expires,
+		holder: holder, role: role, page: page, root: page, stamp: stamp, expires: expires,
 		shows: map[string]bool{uri.ReplayKey(page): true}, read: map[string]bool{},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -38,7 +39,7 @@ func TestAnArchivedPageReadsOnlyWhatItShows(t *testing.T) {
 	archivetest.Must(t, err)
 	at := stamp(w.add(w.Page(here, htmlHead, string(text)), "text/html", 200))
 	var secrets atomic.Int64
-	ticket := p.o.Tickets.Issue("maria", here, at, true, w.Now)
+	ticket := p.o.Tickets.Issue("maria", access.Curate, here, at, true, w.Now)
 	d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, ticket, at, here), &secrets)
 	b := browser.Open(t, 300, 200)
 	b.Go(d.URL + framedSignIn)
@@ -72,7 +73,7 @@ func TestALinkLeadsToAnotherVersion(t *testing.T) {
 	at := stamp(w.add(w.Page(page, htmlHead, `<!doctype html><a href="/next?a=1&amp;b=2">next</a>`), "text/html", 200))
 	w.add(w.Page(next, htmlHead, "<p>next"), "text/html", 200)
 	var secrets atomic.Int64
-	ticket := p.o.Tickets.Issue("maria", page, at, true, w.Now)
+	ticket := p.o.Tickets.Issue("maria", access.Curate, page, at, true, w.Now)
 	d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, ticket, at, page), &secrets)
 	b := browser.Open(t, 300, 200)
 	b.Go(d.URL + framedSignIn)

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -55,6 +56,10 @@ func (p *player) raw(to http.ResponseWriter, from *http.Request, path string) {
 	library, release, err := p.o.Archive.Open(p.o.Now())
 	if err == nil {
 		defer release()
+		if p.o.Config != nil {
+			inForce := p.o.Config()
+			library = library.Except(admin.EmbargoFor(v.role, inForce, p.o.Now()), inForce.WARC.Prefix)
+		}
 		err = p.answer(to, from, library, v, parts[2])
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
@@ -18,7 +19,9 @@ func TestTicketsEnd(t *testing.T) {
 	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	all := newTickets()
 	const page, at = "http://a.example/", "20261121090000"
-	issue := func(all *tickets, name string, now time.Time) string { return all.Issue(name, page, at, true, now) }
+	issue := func(all *tickets, name string, now time.Time) string {
+		return all.Issue(name, access.Curate, page, at, true, now)
+	}
 	maria, socket := issue(all, "maria", now), issue(all, "", now)
 	for _, c := range []struct {
 		what, ticket string
@@ -43,7 +46,7 @@ func TestTicketsEnd(t *testing.T) {
 		t.Error("a ticket of the same hours differs: browsers load everything again")
 	}
 	for i := range 2 * maxViews {
-		all.Issue("maria", fmt.Sprint(page, i), at, true, now.Add(2*time.Hour))
+		all.Issue("maria", access.Curate, fmt.Sprint(page, i), at, true, now.Add(2*time.Hour))
 	}
 	if _, ok := all.Find(maria, []string{"maria"}, now); ok || len(all.views) != maxViews {
 		t.Errorf("%d views are kept, the oldest %t; want %d and false", len(all.views), ok, maxViews)
@@ -85,7 +88,7 @@ func TestCapturesForTheEngine(t *testing.T) {
 		{"no timestamp", "2026", page, 404, "The archive has no capture", ""},
 		{"no URI", "20261121090000", "nonsense", 400, "not a ticket", ""},
 	} {
-		got := askPlayer(p, "/raw/"+p.o.Tickets.Issue("maria", c.page, c.at, true, w.Now)+"/"+c.page)
+		got := askPlayer(p, "/raw/"+p.o.Tickets.Issue("maria", access.Curate, c.page, c.at, true, w.Now)+"/"+c.page)
 		if got.Code != c.status || !strings.Contains(got.Body.String(), c.says) || got.Header().Get("X-Redirect-Status") != c.shows {
 			t.Errorf("%s: %d, shown %q: %s", c.what, got.Code, got.Header().Get("X-Redirect-Status"), got.Body)
 		}
@@ -98,7 +101,7 @@ func TestCapturesForTheEngine(t *testing.T) {
 			t.Errorf("%s: the policy is %q", c.what, policy)
 		}
 	}
-	ticket := "/raw/" + p.o.Tickets.Issue("maria", page+"moved", "", true, w.Now) + "/"
+	ticket := "/raw/" + p.o.Tickets.Issue("maria", access.Curate, page+"moved", "", true, w.Now) + "/"
 	if to := askPlayer(p, ticket+page+"moved").Header().Get("X-Orig-Location"); to != "http://www.a.example/new?a=b" {
 		t.Errorf("the redirect leads to %q", to)
 	}
@@ -108,7 +111,7 @@ func TestCapturesForTheEngine(t *testing.T) {
 	const elsewhere = "http://other.example/"
 	w.add(w.Page(page+"away", "HTTP/1.1 302 Found\r\nLocation: "+elsewhere, ""), "text/html", 302)
 	w.add(w.Page(elsewhere, htmlHead, "away"), "text/html", 200)
-	ticket = "/raw/" + p.o.Tickets.Issue("maria", page+"away", "", true, w.Now) + "/"
+	ticket = "/raw/" + p.o.Tickets.Issue("maria", access.Curate, page+"away", "", true, w.Now) + "/"
 	if got := askPlayer(p, ticket+elsewhere, destinationHeader, "iframe"); got.Header().Get(otherHeader) == "" {
 		t.Errorf("the target of a redirect that was not followed: %q", got.Body)
 	}
@@ -126,7 +129,7 @@ func TestOnlyTheWorkerReadsCaptures(t *testing.T) {
 	w.add(w.Page("http://a.example/", htmlHead, "secret"), "text/html", 200)
 	p := w.player("", "maria")
 	issue := func(all *tickets, name string) string {
-		return "/raw/" + all.Issue(name, "http://a.example/", "", true, w.Now) + "/http://a.example/"
+		return "/raw/" + all.Issue(name, access.Curate, "http://a.example/", "", true, w.Now) + "/http://a.example/"
 	}
 	good := issue(p.o.Tickets, "maria")
 	if got := askPlayer(p, good, "Sec-Fetch-Dest", "empty"); got.Code != 200 {
@@ -170,7 +173,7 @@ func TestLostFilesAreNamed(t *testing.T) {
 	p := w.player("", "maria")
 	ask := func() string {
 		t.Helper()
-		return askPlayer(p, "/raw/"+p.o.Tickets.Issue("maria", "http://a.example/", "", true, w.Now)+"/http://a.example/").Body.String()
+		return askPlayer(p, "/raw/"+p.o.Tickets.Issue("maria", access.Curate, "http://a.example/", "", true, w.Now)+"/http://a.example/").Body.String()
 	}
 	file := filepath.Join(w.Dir, o.File+".open")
 	whole := archivetest.Read(t, file)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -23,13 +24,15 @@ const maxShown = 64 << 10
 
 // Record returns the records of the version of a URI that is nearest to a timestamp. A record that cannot be read is a
 // problem in the answer.
-func (c *catalog) Record(ctx context.Context, u uri.URI, at string, now time.Time) (out Record, err error) {
+func (c *catalog) Record(
+	ctx context.Context, role access.Role, u uri.URI, at string, now time.Time,
+) (out Record, err error) {
 	out = Record{URI: u.String(), Parts: []RecordPart{}}
 	if c.Archive == nil {
 		out.Problem = captures.NoIndex
 		return out, nil
 	}
-	err = c.nearest(u.String(), at, now, func(l *captures.Library, e index.Entry) (err error) {
+	err = c.nearest(role, u.String(), at, now, func(l *captures.Library, e index.Entry) (err error) {
 		out.URI, out.Version = e.URL, versionOf(e, false)
 		if out.Parts, err = recordParts(l, e); err != nil {
 			out.Problem = captures.Sentence(err)

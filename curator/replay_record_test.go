@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -27,8 +29,8 @@ func (w *archived) records(captures ...digest.Origin) func(at string) (Record, e
 	}
 	u, err := uri.Parse(page)
 	archivetest.Must(w.T, err)
-	c := catalog{Archive: w.reader}
-	return func(at string) (Record, error) { return c.Record(w.T.Context(), u, at, w.Now) }
+	c := catalog{Archive: w.reader, Config: func() *config.Config { return &config.Config{} }}
+	return func(at string) (Record, error) { return c.Record(w.T.Context(), access.Curate, u, at, w.Now) }
 }
 
 // TestTheRecordsOfAVersionAreShown shows a response and a revisit of it, in a file that is still open.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -82,7 +83,7 @@ func tellAll(t *testing.T, more ...browser.Flag) []string {
 	head := htmlHead + "\r\nLink: <https://head-preconnect.evil.test/>; rel=preconnect"
 	at := stamp(w.add(w.Page(page, head, teller(t)), "text/html", 200))
 	var secrets atomic.Int64
-	ticket := p.o.Tickets.Issue("maria", page, at, true, w.Now)
+	ticket := p.o.Tickets.Issue("maria", access.Curate, page, at, true, w.Now)
 	d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, ticket, at, page), &secrets)
 	address, told := names(t)
 	b := browser.Open(t, 300, 200, append(more, toEvil(address))...)

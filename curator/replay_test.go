@@ -127,7 +127,7 @@ func TestAVersionIsShownWhileItsFileIsOpen(t *testing.T) {
 	b := browser.Open(t, 300, 200)
 	for i, want := range []string{"one", "two", "one", "two"} {
 		var secrets atomic.Int64
-		d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", page, stamps[i], true, w.Now), stamps[i], page), &secrets)
+		d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", access.Curate, page, stamps[i], true, w.Now), stamps[i], page), &secrets)
 		b.Go(d.URL + framedSignIn)
 		frame := b.Frame(`location.pathname.startsWith("/w/") && document.getElementById("word") && document.images[0].naturalWidth == 100`)
 		if got := frame(`document.getElementById("word").textContent`); got != strconv.Quote(want) {
@@ -162,7 +162,7 @@ func TestScriptsNeedAHostNameOfTheirOwn(t *testing.T) {
 	w.add(w.Page(page+"red.png", "HTTP/1.1 200 OK\r\nContent-Type: image/png", picture(t, color.RGBA{200, 10, 20, 255})), "image/png", 200)
 	var secrets atomic.Int64
 	titles := func(scripts bool) string {
-		ticket := p.o.Tickets.Issue("maria", page, at, scripts, w.Now)
+		ticket := p.o.Tickets.Issue("maria", access.Curate, page, at, scripts, w.Now)
 		d := framed(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, ticket, at, page), &secrets)
 		b := browser.Open(t, 300, 200)
 		b.Go(d.URL + framedSignIn)

@@ -37,24 +37,24 @@ func newTickets() *tickets {
 	return &tickets{key: key, views: map[string]*view{}}
 }
 
-// Issue returns the ticket for a name: of a token, or "" for a user of the unix socket. It opens the capture of a page
-// at a timestamp. It is the same for several hours, so that a browser can reuse what it has loaded. Its last character
+// Issue returns the ticket for a name, of a token or "" for a user of the unix socket, and a role. It opens the capture
+// of a page at a timestamp. It is the same for several hours, so that a browser can reuse what it has loaded. Its last character
 // says to the worker whether the scripts of the page run.
-func (t *tickets) Issue(name, page, stamp string, scripts bool, now time.Time) string {
+func (t *tickets) Issue(name string, role access.Role, page, stamp string, scripts bool, now time.Time) string {
 	expires := now.Truncate(ticketPeriod).Add(2 * ticketPeriod)
 	sum := hmac.New(sha256.New, t.key)
 	run := "0"
 	if scripts {
 		run = "1"
 	}
-	fmt.Fprintf(sum, "%d\n%q\n%s\n%s\n%s", expires.Unix(), name, run, stamp, page)
+	fmt.Fprintf(sum, "%d\n%q\n%d\n%s\n%s\n%s", expires.Unix(), name, role, run, stamp, page)
 	ticket := strconv.FormatInt(expires.Unix(), 16) + "-" + hex.EncodeToString(sum.Sum(nil)[:16]) + run
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	v := t.views[ticket]
 	if v == nil {
 		t.forget(now)
-		v = newView(name, page, stamp, expires)
+		v = newView(name, role, page, stamp, expires)
 		t.views[ticket] = v
 	}
 	v.used = now

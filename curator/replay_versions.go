@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
@@ -27,16 +28,25 @@ type catalog struct {
 	Archive *captures.LiveReader // nil: there is no live index
 	Tickets *tickets
 	Site    playerAddress
+	Config  func() *config.Config // in force
+}
+
+// With calls do with the archive as somebody with a role may see it.
+func (c *catalog) With(role access.Role, now time.Time, do func(*captures.Library) error) error {
+	return c.Archive.With(now, func(l *captures.Library) error {
+		inForce := c.Config()
+		return do(l.Except(admin.EmbargoFor(role, inForce, now), inForce.WARC.Prefix))
+	})
 }
 
 // List returns the versions of a URI, newest first.
-func (c *catalog) List(u uri.URI, now time.Time) (Versions, error) {
+func (c *catalog) List(role access.Role, u uri.URI, now time.Time) (Versions, error) {
 	out := Versions{URI: u.String(), Versions: []Version{}}
 	if c.Archive == nil {
 		out.Problem = captures.NoIndex
 		return out, nil
 	}
-	err := c.Archive.With(now, func(l *captures.Library) error {
+	err := c.With(role, now, func(l *captures.Library) error {
 		newest, count, err := l.Newest(u.String(), maxListed+1)
 		if out.Count = count; err != nil {
 			return err
@@ -54,7 +64,7 @@ func (c *catalog) List(u uri.URI, now time.Time) (Versions, error) {
 		return nil
 	})
 	if err == nil {
-		out.Picture, err = c.Rendered(u.String(), now)
+		out.Picture, err = c.Rendered(role, u.String(), now)
 	}
 	slices.Reverse(out.Versions)
 	out.Versions = out.Versions[:min(len(out.Versions), maxListed)]
@@ -91,9 +101,9 @@ func compareLink(before, after index.Entry) string {
 
 // nearest does something with the capture of an address that is nearest to a timestamp.
 func (c *catalog) nearest(
-	address, at string, now time.Time, do func(*captures.Library, index.Entry) error,
+	role access.Role, address, at string, now time.Time, do func(*captures.Library, index.Entry) error,
 ) error {
-	return c.Archive.With(now, func(l *captures.Library) error {
+	return c.With(role, now, func(l *captures.Library) error {
 		e, err := l.NearestTo(address, at)
 		if err != nil {
 			return err
@@ -110,7 +120,8 @@ func (c *catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (Vi
 		out.Problem = captures.NoIndex
 		return out, nil
 	}
-	err := c.nearest(u.String(), at, now, func(l *captures.Library, e index.Entry) error {
+	caller := access.CallerOf(r.Context())
+	err := c.nearest(caller.Role, u.String(), at, now, func(l *captures.Library, e index.Entry) error {
 		p, err := l.PlaceOf(e)
 		if err != nil {
 			return err
@@ -131,7 +142,7 @@ func (c *catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (Vi
 		return out, nil
 	}
 	out.NoScripts = sharesCookies(r.Host, origin)
-	ticket := c.Tickets.Issue(holder(access.CallerOf(r.Context())), out.URI, out.Version.At, !out.NoScripts, now)
+	ticket := c.Tickets.Issue(holder(caller), caller.Role, out.URI, out.Version.At, !out.NoScripts, now)
 	out.Frame = origin + "/open/" + ticket + "/" + out.Version.At + "/" + out.URI
 	return out, nil
 }
@@ -145,15 +156,15 @@ func (c *catalog) Frames(r *http.Request) string {
 // Compare compares the captures of a URI that are nearest to two timestamps. Without the first, it is the capture
 // before. Rules for scrubbing of the configuration hide differences.
 func (c *catalog) Compare(
-	ctx context.Context, u uri.URI, before, after, what string, inForce *config.Config, now time.Time,
+	ctx context.Context, role access.Role, u uri.URI, before, after, what string, now time.Time,
 ) (out Comparison, err error) {
-	spec := inForce.Scrubbing(config.About{URI: u, Now: now})
-	spec.Text = false
 	if c.Archive == nil {
 		none := captures.Comparison{What: what, Rows: []captures.CompareRow{}, Problem: captures.NoIndex}
 		return Comparison{URI: u.String(), Comparison: none}, nil
 	}
-	err = c.Archive.With(now, func(l *captures.Library) error {
+	spec := c.Config().Scrubbing(config.About{URI: u, Now: now})
+	spec.Text = false
+	err = c.With(role, now, func(l *captures.Library) error {
 		right, err := l.NearestTo(u.String(), after)
 		if err != nil {
 			return err
@@ -216,11 +227,11 @@ func changedEmbeds(
 const fullPage = "urn:fullPage:"
 
 // Rendered returns the timestamp of the newest picture of a rendered page; "" if there is none.
-func (c *catalog) Rendered(page string, now time.Time) (at string, err error) {
+func (c *catalog) Rendered(role access.Role, page string, now time.Time) (at string, err error) {
 	if c.Archive == nil {
 		return "", nil
 	}
-	err = c.nearest(fullPage+page, "", now, func(_ *captures.Library, e index.Entry) error {
+	err = c.nearest(role, fullPage+page, "", now, func(_ *captures.Library, e index.Entry) error {
 		at = e.Timestamp
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -83,7 +84,7 @@ func TestAnArchivedPageHasNoWebRTC(t *testing.T) {
 	origin := serve(t, p)
 	at := stamp(w.add(w.Page("http://www.a.example/", htmlHead, fmt.Sprintf(peer, server)), "text/html", 200))
 	var secrets atomic.Int64
-	ticket := p.o.Tickets.Issue("maria", "http://www.a.example/", at, true, w.Now)
+	ticket := p.o.Tickets.Issue("maria", access.Curate, "http://www.a.example/", at, true, w.Now)
 	d := framed(t, fmt.Sprintf("%s/open/%s/%s/http://www.a.example/", origin, ticket, at), &secrets)
 	b.Go("about:blank")
 	b.Go(d.URL + framedSignIn)
@@ -94,7 +95,7 @@ func TestAnArchivedPageHasNoWebRTC(t *testing.T) {
 
 	const bare = "http://b.example/"
 	at = stamp(w.add(w.Page(bare, htmlHead, fmt.Sprintf(barePeer, server)), "text/html", 200))
-	ticket = p.o.Tickets.Issue("maria", bare, at, true, w.Now)
+	ticket = p.o.Tickets.Issue("maria", access.Curate, bare, at, true, w.Now)
 	asked := make(chan bool, 10)
 	origin = serve(t, http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
 		p.ServeHTTP(to, r)

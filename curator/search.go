@@ -33,10 +33,17 @@ type searchQuery struct {
 	Cursor string // where the last answer ended; empty at the beginning
 	Limit  int
 	Chosen func(uri.Host) bool // only these hosts; nil = all
+
+	Embargo config.Embargo // that the asking person has to keep
 }
 
 // chooses reports whether URIs of a host are searched.
 func (q searchQuery) chooses(h uri.Host) bool { return q.Chosen == nil || q.Chosen(h) }
+
+// keeps reports whether a URI is left out because its title, in which the text may be, is under an embargo.
+func (q searchQuery) keeps(r frontier.Record) bool {
+	return q.Embargo != nil && q.Embargo(r.URI.String(), r.ContentType)
+}
 
 // search returns hosts and URIs with a text in them. It reads URIs until it has enough, or for a bounded time; the
 // answer then says where to continue. The first answer also has captures with the text in their titles.
@@ -51,7 +58,7 @@ func search(f *frontier.Frontier, titles *captureStore, q searchQuery, now func(
 	if q.Cursor == "" {
 		var since time.Time
 		sites := func(host string) bool { return q.chooses(uri.Host(host)) }
-		of := captureFilter{Text: text, Host: q.Host, Sites: sites, Limit: q.Limit}
+		of := captureFilter{Text: text, Host: q.Host, Sites: sites, Limit: q.Limit, Embargo: q.Embargo}
 		out.Titles, since = titles.Titled(of, titleTime, now)
 		out.TitlesSince = api.Moment(since)
 	}
@@ -60,7 +67,7 @@ func search(f *frontier.Frontier, titles *captureStore, q searchQuery, now func(
 	if u, err := uri.Parse(q.Text); err == nil && q.Cursor == "" {
 		if r, known, err := f.Get(u); err != nil {
 			return out, err
-		} else if known && q.chooses(u.Host()) {
+		} else if known && q.chooses(u.Host()) && !q.keeps(r) {
 			out.URIs = append(out.URIs, foundURI(r))
 		}
 	}
@@ -78,7 +85,7 @@ func search(f *frontier.Frontier, titles *captureStore, q searchQuery, now func(
 			return out, err
 		}
 		for _, e := range list {
-			if x := foundURI(e.Record); q.chooses(e.URI.Host()) && !slices.Contains(out.URIs, x) {
+			if x := foundURI(e.Record); q.chooses(e.URI.Host()) && !q.keeps(e.Record) && !slices.Contains(out.URIs, x) {
 				out.URIs = append(out.URIs, x)
 			}
 		}

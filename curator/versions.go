@@ -24,8 +24,8 @@ func (c *curation) versionRoutes() []admin.Route {
 		{
 			Method: "GET", Path: api.Base + "/versions", Doc: "Returns the archived versions of a URI, newest first.",
 			Answer: Versions{}, Params: []admin.Param{{Name: "uri", Kind: "string", Doc: admin.URIDoc}},
-			Serve: ofURI(func(_ *http.Request, u uri.URI) (any, error) {
-				return c.catalog.List(u, c.o.Now())
+			Serve: ofURI(func(r *http.Request, u uri.URI) (any, error) {
+				return c.catalog.List(access.CallerOf(r.Context()).Role, u, c.o.Now())
 			}),
 		},
 		{
@@ -40,7 +40,7 @@ func (c *curation) versionRoutes() []admin.Route {
 			Doc:    "Returns the records of an archived version of a URI as the WARC file has them.",
 			Answer: Record{}, Params: ofVersion,
 			Serve: ofURI(func(r *http.Request, u uri.URI) (any, error) {
-				return c.catalog.Record(r.Context(), u, r.FormValue("at"), c.o.Now())
+				return c.catalog.Record(r.Context(), access.CallerOf(r.Context()).Role, u, r.FormValue("at"), c.o.Now())
 			}),
 		},
 		{
@@ -80,13 +80,13 @@ func (c *curation) compare(r *http.Request, u uri.URI) (out Comparison, err erro
 	}
 	c.window.ReadingVersions().Lock()
 	defer c.window.ReadingVersions().Unlock()
-	inForce := c.o.Config().Config
-	return c.catalog.Compare(r.Context(), u, r.FormValue("before"), r.FormValue("at"), what, inForce, c.o.Now())
+	role := access.CallerOf(r.Context()).Role
+	return c.catalog.Compare(r.Context(), role, u, r.FormValue("before"), r.FormValue("at"), what, c.o.Now())
 }
 
 // pictureOf names the newest picture of a rendered page, if the archive has one.
-func (c *curation) pictureOf(page string) (*SitePicture, error) {
-	at, err := c.catalog.Rendered(page, c.o.Now())
+func (c *curation) pictureOf(role access.Role, page string) (*SitePicture, error) {
+	at, err := c.catalog.Rendered(role, page, c.o.Now())
 	if err != nil || at == "" {
 		return nil, err
 	}

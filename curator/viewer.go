@@ -35,7 +35,8 @@ func (v *viewer) open(d *daemon.Daemon) error {
 	c := d.Live().Current().Admin
 	v.catalog = catalog{
 		Archive: captures.NewLiveReader(d.Archived()), Tickets: newTickets(),
-		Site: playerAddress{URL: c.ReplayURL, TLS: c.Remote == config.RemoteTLS, Engine: c.ReplayAssets},
+		Site:   playerAddress{URL: c.ReplayURL, TLS: c.Remote == config.RemoteTLS, Engine: c.ReplayAssets},
+		Config: d.Live().Current,
 	}
 	if v.catalog.Archive == nil || c.ReplayListen == "" {
 		return nil
@@ -63,7 +64,7 @@ func (v *viewer) serve(d *daemon.Daemon, l net.Listener) error {
 		Archive: v.catalog.Archive, Engine: c.ReplayAssets, Tickets: v.catalog.Tickets, Now: d.Now, Log: log,
 		Names: func() []string { return holders(o) }, Config: d.Live().Current,
 		Remote: &remote{
-			archive: v.catalog.Archive, tokens: o.Tokens, config: d.Live().Current, origin: c.ReplayURL, now: d.Now, log: log,
+			archive: &v.catalog, tokens: o.Tokens, origin: c.ReplayURL, now: d.Now, log: log,
 			reading: make(chan struct{}, maxRemote),
 		},
 	}))

@@ -41,6 +41,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
 )
@@ -102,6 +103,7 @@ func (c *curation) extension() admin.Extension {
 // open opens the wing for the window of its daemon.
 func (c *curation) open(w *admin.Window) (err error) {
 	c.window, c.o = w, w.Options()
+	c.catalog.Config = func() *config.Config { return c.o.Config().Config }
 	c.packs, c.changes, c.shots = c.openPacks(), c.openComparer(), newShots(c.o.Dir, c.o.Now)
 	c.painter = c.openPainter()
 	if c.captures, err = openCaptures(c.o.Dir); err != nil {

@@ -25,10 +25,12 @@ func (w work) suggest(ctx context.Context, u uri.URI) (out IgnoreProposal, err e
 	if w.archive == nil {
 		return out, nil
 	}
-	w.reading.Lock()
-	defer w.reading.Unlock()
 	spec := w.inForce(u)
-	err = w.archive.Lookup(u, w.now, func(l *captures.Library, all []captures.Entry) error {
+	err = w.read(func(l *captures.Library) error {
+		all, _, err := l.Newest(u.String(), captures.MaxNewest)
+		if err != nil {
+			return err
+		}
 		out, err = suggest(ctx, l, all, spec, w.ended(ctx))
 		return err
 	})

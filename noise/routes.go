@@ -120,7 +120,7 @@ func ignoring[T any](
 			return options.Crawler.Plan(api.StagedOf(s), options.Now())
 		}
 		answer, err := do(work{
-			archive: archive, config: options.Config().Config, plan: plan, reading: w.ReadingVersions(),
+			archive: archive, embargo: w.Embargo(r), config: options.Config().Config, plan: plan, reading: w.ReadingVersions(),
 			now: options.Now(), clock: options.Now,
 		}, r, o, u)
 		if errors.Is(err, warc.ErrNotFound) {

@@ -17,6 +17,7 @@ import (
 // work answers the requests about one URI.
 type work struct {
 	archive *captures.LiveReader // nil: there is no live index
+	embargo config.Embargo       // that the caller has to keep
 	config  *config.Config
 	plan    func(api.Staged) (whatif.Plan, error) // the effect of a changed file; an error if it would have faults
 	reading *sync.Mutex                           // held while versions are read
@@ -31,6 +32,15 @@ func (w work) inForce(u uri.URI) digest.Spec {
 	return spec
 }
 
+// read calls do with the archive as the caller may see it. Versions of one page are read at a time.
+func (w work) read(do func(*captures.Library) error) error {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	return w.archive.With(w.now, func(l *captures.Library) error {
+		return do(l.Except(w.embargo, w.config.WARC.Prefix))
+	})
+}
+
 // propose returns rules for a row of a comparison.
 func (w work) propose(ctx context.Context, u uri.URI, wish IgnoreWish) (out IgnoreProposal, err error) {
 	if wish.What != captures.Text && wish.What != captures.Source {
@@ -40,9 +50,7 @@ func (w work) propose(ctx context.Context, u uri.URI, wish IgnoreWish) (out Igno
 	if w.archive == nil {
 		return out, nil
 	}
-	w.reading.Lock()
-	defer w.reading.Unlock()
-	err = w.archive.With(w.now, func(l *captures.Library) error {
+	err = w.read(func(l *captures.Library) error {
 		var both [2]captures.Entry
 		for i, name := range []string{wish.Before, wish.At} {
 			if both[i], err = l.NearestTo(u.String(), name); err != nil {
@@ -86,9 +94,11 @@ func (w work) preview(ctx context.Context, u uri.URI, o IgnoreRules) (out Ignore
 	if w.archive == nil {
 		return out, nil
 	}
-	w.reading.Lock()
-	defer w.reading.Unlock()
-	err = w.archive.Lookup(u, w.now, func(l *captures.Library, all []captures.Entry) error {
+	err = w.read(func(l *captures.Library) error {
+		all, _, err := l.Newest(u.String(), captures.MaxNewest)
+		if err != nil {
+			return err
+		}
 		return preview(ctx, l, all, w.inForce(u), o.Rules, &out)
 	})
 	return out, err

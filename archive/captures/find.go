@@ -3,7 +3,6 @@ package captures
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -212,70 +211,6 @@ func (l *Library) PlaceOf(c index.Entry) (p Place, err error) {
 	return p, err
 }
 
-// InOrder calls do with all captures in the order of an index: by key, then by time. It keeps none of them in memory.
-func (l *Library) InOrder(do func(index.Entry) error) error {
-	var errRead error
-	errEnough := errors.New("enough")
-	sources := []iter.Seq[index.Entry]{slices.Values(l.read)}
-	for _, x := range l.indexes {
-		sources = append(sources, func(yield func(index.Entry) bool) {
-			err := x.each("", func(e index.Entry) error {
-				if !yield(e) {
-					return errEnough
-				}
-				return nil
-			}, func(error) error { return nil })
-			if err != nil && !errors.Is(err, errEnough) {
-				errRead = errors.Join(errRead, err)
-			}
-		})
-	}
-	var last index.Entry
-	for e := range merged(sources) {
-		if isSame(e, last) {
-			continue
-		}
-		last = e
-		if err := do(e); err != nil {
-			return err
-		}
-	}
-	return errRead
-}
-
-// merged returns the entries of sources, each of which is in the order of an index, in this order.
-func merged(sources []iter.Seq[index.Entry]) iter.Seq[index.Entry] {
-	return func(yield func(index.Entry) bool) {
-		type source struct {
-			next  func() (index.Entry, bool)
-			first index.Entry
-		}
-		var open []source
-		for _, s := range sources {
-			next, stop := iter.Pull(s)
-			defer stop()
-			if first, ok := next(); ok {
-				open = append(open, source{next, first})
-			}
-		}
-		for len(open) > 0 {
-			best := 0
-			for i := range open {
-				if index.Compare(open[i].first, open[best].first) < 0 {
-					best = i
-				}
-			}
-			if !yield(open[best].first) {
-				return
-			}
-			var ok bool
-			if open[best].first, ok = open[best].next(); !ok {
-				open = slices.Delete(open, best, best+1)
-			}
-		}
-	}
-}
-
 // EachBelow calls do with the captures whose keys begin with one of the prefixes, in no particular order. Its work
 // depends on their number and on the lines of files that are still open, not on the size of the index. A capture may be
 // passed twice while indexes are merged.
@@ -283,21 +218,27 @@ func (l *Library) EachBelow(prefixes []string, do func(index.Entry) error) error
 	begins := func(key string) bool {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) })
 	}
+	one := func(e index.Entry) error {
+		if !l.shows(e) {
+			return nil
+		}
+		return do(e)
+	}
 	if l.live != nil {
-		if err := l.live.EachBelow(begins, do); err != nil {
+		if err := l.live.EachBelow(begins, one); err != nil {
 			return err
 		}
 	}
 	for _, x := range l.indexes {
 		for _, p := range prefixes {
-			if err := x.each(p, do, func(error) error { return nil }); err != nil {
+			if err := x.each(p, one, func(error) error { return nil }); err != nil {
 				return err
 			}
 		}
 	}
 	for _, e := range l.read {
 		if begins(e.Key) {
-			if err := do(e); err != nil {
+			if err := one(e); err != nil {
 				return err
 			}
 		}

@@ -40,7 +40,23 @@ type Library struct {
 
 	unindexed int // files that no index covers and that were not read
 	report    func(warc.Finding) error
+
+	hides func(Entry) bool // nil hides nothing
 }
+
+// Except returns the same library without the captures that an embargo keeps closed; nil keeps none. prefix begins the
+// names of our files. The library is for one goroutine, and is not closed.
+func (l *Library) Except(embargo func(address, contentType string, series ...string) bool, prefix string) *Library {
+	if embargo == nil {
+		return l
+	}
+	series, open := SeriesIn(prefix), *l
+	open.hides = func(e Entry) bool { return embargo(e.URL, e.MIME, series(e)) }
+	return &open
+}
+
+// shows reports whether the library has a capture.
+func (l *Library) shows(e Entry) bool { return l.hides == nil || !l.hides(e) }
 
 // sortedIndex is an index of some of the files.
 type sortedIndex struct {
@@ -204,18 +220,19 @@ func (l *Library) each(address string, see func(index.Entry)) error {
 // month, in no order, and perhaps with some of them twice. It reads no other lines of a sorted index.
 func (l *Library) During(address, stamps string, see func(index.Entry)) error {
 	key := uri.ReplayKey(address)
+	some := func(e index.Entry) {
+		if strings.HasPrefix(e.Timestamp, stamps) && l.shows(e) {
+			see(e)
+		}
+	}
 	if l.live != nil {
-		err := l.live.Find(key, func(e index.Entry) {
-			if strings.HasPrefix(e.Timestamp, stamps) {
-				see(e)
-			}
-		})
+		err := l.live.Find(key, some)
 		if err != nil {
 			return err
 		}
 	}
 	for _, x := range l.indexes {
-		err := x.each(key+" "+stamps, func(e index.Entry) error { see(e); return nil }, func(err error) error {
+		err := x.each(key+" "+stamps, func(e index.Entry) error { some(e); return nil }, func(err error) error {
 			return l.report(*warc.FileFinding(x.file.Name(), warc.BadIndex, err.Error()+"; make the index again"))
 		})
 		if err != nil {
@@ -225,9 +242,7 @@ func (l *Library) During(address, stamps string, see func(index.Entry)) error {
 	byKey := func(e index.Entry, key string) int { return strings.Compare(e.Key, key) }
 	i, _ := slices.BinarySearchFunc(l.read, key, byKey)
 	for ; i < len(l.read) && l.read[i].Key == key; i++ {
-		if strings.HasPrefix(l.read[i].Timestamp, stamps) {
-			see(l.read[i])
-		}
+		some(l.read[i])
 	}
 	return nil
 }

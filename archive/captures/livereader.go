@@ -11,7 +11,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // readerAge is how long a [LiveReader] uses its list of the files in the folder. New captures are found at once, and
@@ -120,20 +119,9 @@ func (s *LiveReader) With(now time.Time, do func(*Library) error) error {
 	return do(l)
 }
 
-// maxCaptures is the maximum number of captures that [LiveReader.Lookup] passes on: the newest. Pages that are visited
-// each minute have millions.
-const maxCaptures = 5000
-
-// Lookup calls do with the newest captures of exactly a URI, oldest first.
-func (s *LiveReader) Lookup(u uri.URI, now time.Time, do func(l *Library, newest []index.Entry) error) error {
-	return s.With(now, func(l *Library) error {
-		newest, _, err := l.Newest(u.String(), maxCaptures)
-		if err != nil {
-			return err
-		}
-		return do(l, newest)
-	})
-}
+// MaxNewest is the maximum number of captures of a URI that are looked through: the newest. Pages that are visited each
+// minute have millions.
+const MaxNewest = 5000
 
 // Unindexed returns the number of files whose captures are not found, because no index covers them. It is 0 unless the
 // library is from a [LiveReader].

@@ -1,6 +1,7 @@
 package captures
 
 import (
+	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (l *Library) Ordered(prefix string, do func(index.Entry) (more bool)) error
 			}
 		})
 	}
-	merge(sources, do)
+	merge(sources, func(e index.Entry) (more bool) { return !l.shows(e) || do(e) })
 	return failed
 }
 
@@ -88,11 +89,23 @@ func merge(sources []iter.Seq[index.Entry], do func(index.Entry) (more bool)) {
 // maxSteps is the number of lines of a key that are read before the next key is searched instead.
 const maxSteps = 50
 
+// InOrder calls do with all captures by key and time, until it returns an error.
+func (l *Library) InOrder(do func(index.Entry) error) (err error) {
+	failed := l.Ordered("", func(e index.Entry) bool {
+		err = do(e)
+		return err == nil
+	})
+	return errors.Join(err, failed)
+}
+
 // EachKey calls see with one capture of each key that begins with a prefix, in no order, and perhaps with several of a
 // key, until see returns false. Of keys with many captures it reads a few lines.
 func (l *Library) EachKey(prefix string, see func(index.Entry) (more bool)) error {
 	last, more := "", true
 	one := func(e index.Entry) error {
+		if !l.shows(e) {
+			return nil
+		}
 		if more = e.Key == last || see(e); !more {
 			return errStop{}
 		}

@@ -70,7 +70,7 @@ const states = { waiting: 'waiting', choosing: 'looking for captures', copying: 
 
 // state says how far a package is.
 function state(p) {
-  if (p.state === 'done') return h('a', { href: p.link, download: p.name, 'aria-label': 'Download ' + p.name }, 'download');
+  if (p.state === 'done') return p.link && h('a', { href: p.link, download: p.name, 'aria-label': 'Download ' + p.name }, 'download');
   if (p.state === 'copying') return `${count(p.copied)} of ${count(p.captures)} captures copied`;
   return states[p.state] + (p.state === 'choosing' && p.captures ? `, ${plural(p.captures, 'capture')} so far` : '');
 }
