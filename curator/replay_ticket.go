@@ -38,8 +38,8 @@ func newTickets() *tickets {
 }
 
 // Issue returns the ticket for a name, of a token or "" for a user of the unix socket, and a role. It opens the capture
-// of a page at a timestamp. It is the same for several hours, so that a browser can reuse what it has loaded. Its last character
-// says to the worker whether the scripts of the page run.
+// of a page at a timestamp. It is the same for several hours, so that a browser can reuse what it has loaded. Its last
+// character says to the worker whether the scripts of the page run.
 func (t *tickets) Issue(name string, role access.Role, page, stamp string, scripts bool, now time.Time) string {
 	expires := now.Truncate(ticketPeriod).Add(2 * ticketPeriod)
 	sum := hmac.New(sha256.New, t.key)
