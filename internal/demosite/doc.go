@@ -12,6 +12,7 @@
 //	/                         a headline about every 20 s, clock    none
 //	/world/ /city/ /sport/    about every 45 s, clock               Last-Modified
 //	/articles/N-words.html    once or twice in its first minutes    ETag, Last-Modified
+//	/live.html                an entry about every 25 s, one hour   Last-Modified
 //	/images/….png             never                                 ETag, Last-Modified
 //	/style.css /about.html    never                                 ETag, Last-Modified
 //	/archive.html (300 KB)    never                                 ETag, but If-None-Match is ignored
@@ -21,6 +22,10 @@
 //	/latest                   redirects to the newest article       –
 //	/letters.html             404, and linked                       –
 //	/private/                 robots.txt forbids it, and linked     none
+//
+// Every fifth article is disputed. It is not corrected in the open: its headline is softened, then a paragraph is
+// removed. It leaves the front page, and after about five minutes it is withdrawn with status 410. All entries of the
+// liveblog stay.
 //
 // The front page, the sections, the weather and the ticker carry the time of day to the minute in
 // <span class="clock">…</span>, as many sites do: their bytes change once a minute although their news does not.

@@ -64,8 +64,9 @@ func inPaper(title, clock string, write func(p *sheet)) []byte {
 	var p sheet
 	p.add(pageHead, title, clock)
 	for _, in := range append(sections[:len(sections):len(sections)],
-		section{Path: "/weather.html", Name: "Weather"}, section{Path: "/ticker.html", Name: "Ticker"},
-		section{Path: "/archive.html", Name: "Archive"}, section{Path: "/about.html", Name: "About"}) {
+		section{Path: "/live.html", Name: "Live"}, section{Path: "/weather.html", Name: "Weather"},
+		section{Path: "/ticker.html", Name: "Ticker"}, section{Path: "/archive.html", Name: "Archive"},
+		section{Path: "/about.html", Name: "About"}) {
 		p.add(`<a href="%s">%s</a>`, in.Path, in.Name)
 	}
 	p.add("</nav>\n<main>\n")
@@ -173,18 +174,30 @@ func sectionBody(i int) func(*Site, edition, string) []byte {
 
 func articleBody(s *Site, e edition, _ string) []byte {
 	st := s.story(e.number, e.corrections)
-	return inPaper(st.Headline(), st.Clock(), func(p *sheet) {
+	return inPaper(st.Title(), st.Clock(), func(p *sheet) {
 		p.add(`<article class="text">
 <p class="kicker"><a href="%s">%s</a></p>
 <h2>%s</h2>
 <p class="small">%s, %s</p>
 <figure style="margin:0"><img class="picture" src="%s" width="320" height="180" alt=""><figcaption>%s</figcaption></figure>
-`, st.Section().Path, st.Section().Name, st.Headline(), st.Author(), st.Published(), st.Picture(), st.Summary())
+`, st.Section().Path, st.Section().Name, st.Title(), st.Author(), st.Published(), st.Picture(), st.Summary())
 		for _, text := range st.Paragraphs() {
 			p.add("<p>%s</p>\n", text)
 		}
 		for _, text := range st.Corrections() {
 			p.add("<p class=\"correction\">%s</p>\n", text)
+		}
+		p.add("</article>\n")
+	})
+}
+
+// liveBody returns the liveblog: its newest entry is on top, and all older ones stay.
+func liveBody(s *Site, e edition, _ string) []byte {
+	return inPaper(liveTitle, liveModified(s, e).Format(clockForm), func(p *sheet) {
+		p.add("<article class=\"text\">\n<p class=\"kicker\">Live</p>\n<h2>%s</h2>\n", liveTitle)
+		for n := e.number; n >= 0; n-- {
+			p.add("<section>\n<h3><time>%s</time></h3>\n<p>%s</p>\n</section>\n",
+				liveModified(s, edition{number: n}).Format("15:04:05"), fill(pick(happenings, 900, n), 900, n))
 		}
 		p.add("</article>\n")
 	})

@@ -24,6 +24,7 @@ var fixed = map[string]resource{
 	"/world/":                sectionAt(0),
 	"/city/":                 sectionAt(1),
 	"/sport/":                sectionAt(2),
+	"/live.html":             {mime: typeHTML, dated: true, at: liveNow, modified: liveModified, body: liveBody},
 	"/about.html":            constant(typeHTML, page("About this paper", aboutText)),
 	"/archive.html":          {mime: typeHTML, tagged: true, stubborn: true, at: always, body: archiveBody},
 	"/weather.html":          {mime: typeHTML, at: weatherNow, body: page("Weather", weatherText)},
@@ -84,6 +85,18 @@ func weatherNow(_ *Site, now moment) (edition, int) {
 	return edition{minute: minuteOf(now.time)}, http.StatusOK
 }
 
+const liveTitle = "Storm over Harrowmere"
+
+// liveEntries is the rhythm of the liveblog. It ends after about an hour, when it has maxLive entries.
+var liveEntries = rhythm{every: 25 * time.Second, wobble: 9 * time.Second, salt: 8}
+
+const maxLive = 150
+
+func liveNow(_ *Site, now moment) (edition, int) {
+	return edition{number: min(liveEntries.count(now.age), maxLive-1)}, http.StatusOK
+}
+func liveModified(s *Site, e edition) time.Time { return s.start.Add(liveEntries.moment(e.number)) }
+
 func tickerNow(_ *Site, now moment) (edition, int) {
 	return edition{number: int(now.age / time.Second), minute: minuteOf(now.time)}, http.StatusOK
 }
@@ -107,13 +120,16 @@ func sectionAt(i int) resource {
 	}
 }
 
-// articleAt returns an article, from its publication on.
+// articleAt returns an article, from its publication on. A disputed one is withdrawn.
 func articleAt(number int) resource {
 	return resource{
 		mime: typeHTML, tagged: true, dated: true, body: articleBody,
 		at: func(_ *Site, now moment) (edition, int) {
 			if number > newest(now.age) {
 				return edition{}, http.StatusNotFound
+			}
+			if isWithdrawn(number, newest(now.age)) {
+				return edition{}, http.StatusGone
 			}
 			return edition{number: number, corrections: corrected(number, now.age)}, http.StatusOK
 		},

@@ -77,6 +77,8 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request, now moment) {
 		http.Redirect(w, r, s.story(e.number, 0).Path(), status)
 	case http.StatusServiceUnavailable:
 		http.Error(w, "The weather station does not answer.", status)
+	case http.StatusGone:
+		http.Error(w, "This article is withdrawn.", status)
 	default:
 		http.Error(w, "There is no such page yet.", status)
 	}

@@ -3,12 +3,15 @@ package demosite
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"image/png"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +134,7 @@ func TestValidators(t *testing.T) {
 func TestValidatorsNeverLie(t *testing.T) {
 	t.Parallel()
 	s := New(begin)
-	for _, path := range []string{"/world/", "/sport/", "/feed.xml", s.story(stock+1, 0).Path()} {
+	for _, path := range []string{"/world/", "/sport/", "/feed.xml", "/live.html", s.story(stock+1, 0).Path(), s.story(stock+2, 0).Path()} {
 		var body, etag, modified string
 		for age := time.Duration(0); age < 5*time.Minute; age += time.Second {
 			res := ask(s, path, age)
@@ -240,6 +243,58 @@ func links(t *testing.T, base, mime, body string) []string {
 	return refs
 }
 
+// TestADisputedArticleIsSoftenedShortenedAndWithdrawn follows the first disputed article second by second. While a page
+// links to it, it is there.
+func TestADisputedArticleIsSoftenedShortenedAndWithdrawn(t *testing.T) {
+	t.Parallel()
+	s := New(begin)
+	st := s.story(stock+1, 0)
+	heading, paragraphs := regexp.MustCompile(`<h2>(.*)</h2>`), regexp.MustCompile(`(?m)^<p>`)
+	var seen []string
+	for age := time.Duration(0); age < 8*time.Minute; age += time.Second {
+		res := ask(s, st.Path(), age)
+		now := strconv.Itoa(res.StatusCode)
+		if body := text(t, res); res.StatusCode == http.StatusOK {
+			now = fmt.Sprintf("%s, %d paragraphs", heading.FindStringSubmatch(body)[1], len(paragraphs.FindAllString(body, -1)))
+		}
+		if len(seen) == 0 || seen[len(seen)-1] != now {
+			seen = append(seen, now)
+		}
+		for _, page := range []string{"/", "/world/", "/city/", "/sport/", "/feed.xml"} {
+			if strings.Contains(text(t, ask(s, page, age)), st.Path()) && res.StatusCode != http.StatusOK {
+				t.Errorf("%s links to the article after %v, which answers %d", page, age, res.StatusCode)
+			}
+		}
+	}
+	want := []string{
+		"404",
+		"Ines Carrow to blame for the flood in St Osric, 5 paragraphs",
+		"Ines Carrow questioned about the flood in St Osric, 5 paragraphs",
+		"Ines Carrow questioned about the flood in St Osric, 4 paragraphs",
+		"410",
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("the article was (-want +got):\n%s", diff)
+	}
+}
+
+// TestTheLiveblogGrowsForAnHour compares the liveblog with itself, minute by minute: what was there is still there.
+func TestTheLiveblogGrowsForAnHour(t *testing.T) {
+	t.Parallel()
+	s := New(begin)
+	_, entries, _ := strings.Cut(text(t, ask(s, "/live.html", 0)), "<section>")
+	for age := time.Minute; age < 2*time.Hour; age += time.Minute {
+		_, now, _ := strings.Cut(text(t, ask(s, "/live.html", age)), "<section>")
+		if !strings.HasSuffix(now, entries) || (len(now) > len(entries)) != (age <= 63*time.Minute) {
+			t.Fatalf("after %v the liveblog is\n%s\na minute before it was\n%s", age, now, entries)
+		}
+		entries = now
+	}
+	if n := strings.Count(entries, "<section>") + 1; n != maxLive {
+		t.Errorf("the liveblog ends with %d entries, want %d", n, maxLive)
+	}
+}
+
 func TestTheFeedListsTheNewestArticles(t *testing.T) {
 	t.Parallel()
 	s := New(begin)
@@ -312,7 +367,10 @@ func TestTheArchiveIsLargeAndRobotsAreWarned(t *testing.T) {
 
 func TestPatternsAskForNamesThatThereAre(t *testing.T) {
 	t.Parallel()
-	patterns := slices.Concat(summaries, paragraphs, corrections, briefs)
+	patterns := slices.Concat(summaries, paragraphs, corrections, briefs, happenings)
+	for _, both := range disputes {
+		patterns = append(patterns, both[:]...)
+	}
 	for _, in := range sections {
 		patterns = append(patterns, in.headlines...)
 	}

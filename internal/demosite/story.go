@@ -2,6 +2,7 @@ package demosite
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,11 +33,12 @@ func publishedAt(number int) time.Duration {
 	return time.Duration(number-stock-1) * 37 * time.Minute
 }
 
-// correctedAt returns when an article is corrected, since the beginning: once or twice in its first three minutes.
+// correctedAt returns when an article is corrected, since the beginning: once or twice in its first three minutes. A
+// disputed one is corrected twice.
 func correctedAt(number int) []time.Duration {
 	chance, at := mix(3, uint64(number)), publishedAt(number)
 	first := at + time.Duration(30+chance%45)*time.Second
-	if chance>>32%2 == 0 {
+	if chance>>32%2 == 0 && !isDisputed(number) {
 		return []time.Duration{first}
 	}
 	return []time.Duration{first, first + time.Duration(60+chance>>16%45)*time.Second}
@@ -63,12 +65,27 @@ func corrected(number int, age time.Duration) int {
 	return n
 }
 
+// A disputed article is no longer on the front page, in sections and in the feed once teasedFor newer ones are there. It
+// is withdrawn with the article that is keptFor after it: later than the last page with a link to it.
+const (
+	teasedFor = 6
+	keptFor   = 13
+)
+
+// isDisputed reports whether an article is changed without a word: first its headline is softened, then a paragraph is
+// removed, and at last it is withdrawn. That happens to every fifth one.
+func isDisputed(number int) bool { return number > stock && number%5 == 3 }
+
+// isWithdrawn reports whether an article is withdrawn when number last is the newest one.
+func isWithdrawn(number, last int) bool { return isDisputed(number) && last >= number+keptFor }
+
 // teasers returns the n newest articles up to number last, newest first. With a section, it returns only articles of
 // the section. The part of an article that a teaser shows is never corrected.
 func (s *Site) teasers(n int, in *section, last int) []story {
 	var list []story
 	for number := last; number > 0 && len(list) < n; number-- {
-		if st := s.story(number, 0); in == nil || st.Section().Path == in.Path {
+		st := s.story(number, 0)
+		if left := isDisputed(number) && last >= number+teasedFor; !left && (in == nil || st.Section().Path == in.Path) {
 			list = append(list, st)
 		}
 	}
@@ -101,8 +118,23 @@ func (st story) LargePicture() string { return fmt.Sprintf("/images/%04d-large.p
 // Section returns the section of the article.
 func (st story) Section() section { return sections[st.number%len(sections)] }
 
-// Headline returns the title of the article.
-func (st story) Headline() string { return st.phrase(st.Section().headlines, 10) }
+// Headline returns the title that the article was published with.
+func (st story) Headline() string {
+	if isDisputed(st.number) {
+		return fill(st.dispute()[0], 10, st.number)
+	}
+	return st.phrase(st.Section().headlines, 10)
+}
+
+// Title returns the title that the article has now. The first correction of a disputed article softens it.
+func (st story) Title() string {
+	if isDisputed(st.number) && st.corrections > 0 {
+		return fill(st.dispute()[1], 10, st.number)
+	}
+	return st.Headline()
+}
+
+func (st story) dispute() [2]string { return disputes[st.number/5%len(disputes)] }
 
 // Summary returns the article in one sentence.
 func (st story) Summary() string { return st.phrase(summaries, 20) }
@@ -116,19 +148,25 @@ func (st story) Published() string { return st.published.Format(clockForm) }
 // Clock returns the time of the last edit, to the minute.
 func (st story) Clock() string { return st.edited.Format(clockForm) }
 
-// Paragraphs returns the original text of the article.
+// Paragraphs returns the text of the article. The second correction of a disputed article removes the second paragraph.
 func (st story) Paragraphs() []string {
 	list := make([]string, 4+st.number%3)
 	for i := range list {
 		pattern := paragraphs[(mix(40, uint64(st.number))+uint64(i))%uint64(len(paragraphs))]
 		list[i] = fill(pattern, uint64(40+10*i), st.number)
 	}
+	if isDisputed(st.number) && st.corrections > 1 {
+		return slices.Delete(list, 1, 2)
+	}
 	return list
 }
 
-// Corrections returns the corrections at the foot of the article.
+// Corrections returns the corrections at the foot of the article. A disputed article says nothing of them.
 func (st story) Corrections() []string {
 	var list []string
+	if isDisputed(st.number) {
+		return nil
+	}
 	for i := range st.corrections {
 		list = append(list, fmt.Sprintf("Correction %d: %s", i+1, st.phrase(corrections, uint64(200+10*i))))
 	}

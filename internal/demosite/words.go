@@ -34,6 +34,23 @@ var sections = []section{
 	}},
 }
 
+// disputes are the headlines of disputed articles: as published, and softened.
+var disputes = [][2]string{
+	{"{person} lied about the {thing} of {place}", "{person} was mistaken about the {thing} of {place}"},
+	{"{body} hid the loss of {n} {thing}", "{body} reported the loss of {n} {thing} late"},
+	{"{person} to blame for the flood in {place}", "{person} questioned about the flood in {place}"},
+}
+
+// happenings are the entries of the liveblog.
+var happenings = []string{
+	"{person}, reporting from {place}: the water stands {n} centimetres above the quay, and {body} has sent for more {thing}.",
+	"{body} closes the road to {place}. {n} people have been brought to the town hall; nobody is hurt.",
+	"The lights are out in {place}. {body} hopes to have {n} streets back before {day}.",
+	"{person} of {body}: “We have seen worse, but not with this many {thing} in the water.”",
+	"{n} {thing} have broken loose at {place}. Readers are asked to keep away from the harbour wall.",
+	"A ferry with {n} passengers waits outside {place}. {person} says they have tea, and cards.",
+}
+
 var summaries = []string{
 	"{body} confirmed on {day} what {person} had said all along.",
 	"People in {place} had waited {n} months for the news.",
