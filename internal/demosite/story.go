@@ -65,8 +65,8 @@ func corrected(number int, age time.Duration) int {
 	return n
 }
 
-// A disputed article is no longer on the front page, in sections and in the feed once teasedFor newer ones are there. It
-// is withdrawn with the article that is keptFor after it: later than the last page with a link to it.
+// A disputed article leaves the front page, the sections and the feed once teasedFor newer ones are there. It is
+// withdrawn with the article that is keptFor after it: later than the last page with a link to it.
 const (
 	teasedFor = 6
 	keptFor   = 13
@@ -161,7 +161,7 @@ func (st story) Paragraphs() []string {
 	return list
 }
 
-// Corrections returns the corrections at the foot of the article. A disputed article says nothing of them.
+// Corrections returns the corrections at the foot of the article. A disputed article has none.
 func (st story) Corrections() []string {
 	var list []string
 	if isDisputed(st.number) {

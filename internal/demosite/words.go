@@ -43,7 +43,7 @@ var disputes = [][2]string{
 
 // happenings are the entries of the liveblog.
 var happenings = []string{
-	"{person}, reporting from {place}: the water stands {n} centimetres above the quay, and {body} has sent for more {thing}.",
+	"{person}, reporting from {place}: the water is {n} centimetres above the quay, and {body} has sent for more {thing}.",
 	"{body} closes the road to {place}. {n} people have been brought to the town hall; nobody is hurt.",
 	"The lights are out in {place}. {body} hopes to have {n} streets back before {day}.",
 	"{person} of {body}: “We have seen worse, but not with this many {thing} in the water.”",
