@@ -186,7 +186,7 @@ func (r *rebuilding) read(ctx context.Context, e captures.Entry) (p captures.Pag
 	html := isHTML(p.Header.Get("Content-Type"))
 	if html {
 		begin := p.Content[:min(len(p.Content), evaluators.BlockReads)]
-		p.Wall = evaluators.Block(evaluators.Answer{Status: p.Status, Header: p.Header, Content: begin})
+		p.Wall = cmp.Or(p.Wall, evaluators.Block(evaluators.Answer{Status: p.Status, Header: p.Header, Content: begin}))
 	}
 	away = awayBy(&crawler.Report{Status: p.Status, Block: p.Wall})
 	return p, away, html || away != "" || p.Header.Get("Location") != ""

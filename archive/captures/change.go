@@ -37,7 +37,7 @@ func ReadPage(uri string, head warc.Head, message io.ReadCloser) (p Page, err er
 	return p, errors.Join(err, message.Close())
 }
 
-// PageOf reads the version of an entry, as [ReadPage] does.
+// PageOf reads the version of an entry, as [ReadPage] does, and whether it is what the visit took for a wall.
 func (l *Library) PageOf(ctx context.Context, e Entry) (p Page, err error) {
 	c, own, _, err := l.loadHead(e)
 	if err != nil {
@@ -52,6 +52,7 @@ func (l *Library) PageOf(ctx context.Context, e Entry) (p Page, err error) {
 		return p, err
 	}
 	p, err = ReadPage(e.URL, message.Head, message)
+	p.Wall = c.metadata()["standsIn"]
 	if status, errStatus := strconv.Atoi(e.Status); errStatus == nil {
 		p.Status = status // the head of the original may be another one's
 		if to := own.Header().Get("Location"); to != "" {
