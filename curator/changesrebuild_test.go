@@ -28,7 +28,7 @@ func TestAWallThatACuratorNamedIsAWallAfterARebuild(t *testing.T) {
 		synctest.Wait()
 		told := get[api.New](w, "/api/v1/new?change=any&limit=500&uri="+story).Captures
 		if got := strings.Join(kindsOf(told), ", "); got != "wall, returned, text" && got != "wall, returned+text" {
-			t.Fatalf("the day is told as %s", got)
+			t.Fatalf("the day was %s", got)
 		}
 		w.Must(w.curation.close(time.Now()))
 		w.Close()

@@ -50,7 +50,7 @@ func (m *remote) answers(to http.ResponseWriter, from *http.Request) bool {
 	default:
 		return false
 	}
-	if from.Header.Get("Sec-Fetch-Mode") != "" {
+	if from.Header.Get("Sec-Fetch-Site") != "" { // Node sends Sec-Fetch-Mode too
 		refuse(to, http.StatusForbidden, "this address is for programs; people see versions in the dashboard")
 		return true
 	}

@@ -78,3 +78,20 @@ func TestAMementoClientFindsVersions(t *testing.T) {
 		t.Errorf("the client got %d; %s", m.Closest.Status, out)
 	}
 }
+
+// The engine of ReplayWeb.page gets each version by its time, and follows what was redirected.
+func TestWabacGetsVersions(t *testing.T) {
+	t.Parallel()
+	_, s := remoteArchive(t)
+	got := foreign.Wabac(t, s.URL+"/memento/", remoteSecret,
+		"20261121090000/"+front, "20261121104000/"+front, "2026/"+front+"moved", "2026/"+front+"nowhere")
+	for i, want := range []foreign.WabacAnswer{
+		{Status: http.StatusOK, Text: "<p>one"}, {Status: http.StatusOK, Text: "<p>three"},
+		{Status: http.StatusFound, To: front + "article?a=b"}, {Status: http.StatusNotFound},
+	} {
+		a := got[i]
+		if a.Status != want.Status || a.To != want.To || want.Text != "" && a.Text != want.Text {
+			t.Errorf("wabac gets %+v, want %+v", a, want)
+		}
+	}
+}

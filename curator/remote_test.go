@@ -252,8 +252,10 @@ func TestOnlyProgramsWithATokenReadTheArchive(t *testing.T) {
 			{"Authorization", "Bearer another-secret-of-sixteen", 401},
 			{"Authorization", "Basic bm9ib2R5", 401},
 			{"Authorization", basic.Header.Get("Authorization"), 0},
-			{"Sec-Fetch-Mode", "cors", 403},
-			{"Sec-Fetch-Mode", "navigate", 403},
+			{"Sec-Fetch-Site", "cross-site", 403},
+			{"Sec-Fetch-Site", "same-origin", 403},
+			{"Sec-Fetch-Site", "none", 403},
+			{"Sec-Fetch-Mode", "cors", 0}, // Node
 		} {
 			status, h, body := asks(t, s, path, c.name, c.value)
 			if c.refused != 0 && (status != c.refused || strings.Contains(body, front)) || c.refused == 0 && status >= 400 ||

@@ -182,6 +182,32 @@ func DataPackage(t testing.TB, descriptor string) []string {
 	return faults
 }
 
+// WabacAnswer is what wabac.js got for a URI.
+type WabacAnswer struct {
+	Status   int
+	Date     time.Time
+	To, Text string // the target of a redirect; the payload
+}
+
+// Wabac returns what wabac.js gets for captures, each as TIMESTAMP/URI, from an archive elsewhere. The archive has them
+// under prefix and answers who sends a token.
+func Wabac(t testing.TB, prefix, token string, captures ...string) (got []WabacAnswer) {
+	t.Helper()
+	script := filepath.Join(installed(t, "@webrecorder/wabac"), "wabac.mjs")
+	out, errs, err := run(t, Node(t), append([]string{script, prefix, token}, captures...)...)
+	if err != nil {
+		t.Fatalf("wabac.js: %v\n%s", err, errs)
+	}
+	for line := range strings.Lines(out) {
+		var a WabacAnswer
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatalf("wabac.js printed %q: %v", line, err)
+		}
+		got = append(got, a)
+	}
+	return got
+}
+
 // DuckDB returns what DuckDB answers to a query: rows of texts, numbers and nil. Files of the query are named as paths.
 func DuckDB(t testing.TB, query string) (rows [][]any) {
 	t.Helper()
