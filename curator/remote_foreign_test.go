@@ -86,8 +86,10 @@ func TestWabacGetsVersions(t *testing.T) {
 	got := foreign.Wabac(t, s.URL+"/memento/", remoteSecret,
 		"20261121090000/"+front, "20261121104000/"+front, "2026/"+front+"moved", "2026/"+front+"nowhere")
 	for i, want := range []foreign.WabacAnswer{
-		{Status: http.StatusOK, Text: "<p>one"}, {Status: http.StatusOK, Text: "<p>three"},
-		{Status: http.StatusFound, To: front + "article?a=b"}, {Status: http.StatusNotFound},
+		{Status: http.StatusOK, Text: "<p>one"},
+		{Status: http.StatusOK, Text: "<p>three"},
+		{Status: http.StatusFound, To: front + "article?a=b"},
+		{Status: http.StatusNotFound},
 	} {
 		a := got[i]
 		if a.Status != want.Status || a.To != want.To || want.Text != "" && a.Text != want.Text {
