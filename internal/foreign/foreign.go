@@ -182,7 +182,7 @@ func DataPackage(t testing.TB, descriptor string) []string {
 	return faults
 }
 
-// WabacAnswer is what wabac.js got for a URI.
+// WabacAnswer holds what wabac.js got for a URI.
 type WabacAnswer struct {
 	Status   int
 	Date     time.Time
