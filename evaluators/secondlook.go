@@ -35,6 +35,7 @@ type SecondLook struct {
 	Every  time.Duration // shortest wait of a restless page; default 24h
 	Off    bool          // no page is looked at twice, and a finding is ignored
 	Clock  time.Duration // a page that stayed the same is fetched once more after this time; 0 = it is not
+	Early  bool          // it is looked at twice before its time, and not restless after that
 }
 
 // ClockLook is the time between two fetches of a page that shows the time to the minute, if they are to differ.
@@ -99,7 +100,7 @@ func (s SecondLook) Due(l Look, state State, w Wait, at time.Time) (next Look, l
 		look = true
 	case l.Finding == Live && at.Before(l.Since.Add(s.Leave)):
 	default:
-		look = l.Row >= s.After && w.Asked() < s.Within
+		look = (l.Row >= s.After || s.Early) && w.Asked() < s.Within
 	}
 	if look {
 		l.Open, l.Planned = 1, at.Add(w.Interval)
@@ -151,11 +152,17 @@ func (s SecondLook) Closed(l Look, o Outcome, at time.Time) (next Look, again bo
 	case !recheck && l.Open < looksThatDiffer:
 		l.Open++
 		return l, true
+	case s.IsEarly(l):
 	case !recheck:
 		l.Finding, l.Since = Restless, at
 	}
 	l.Open = 0
 	return l, false
+}
+
+// IsEarly reports whether a second look is open that is made before its time.
+func (s SecondLook) IsEarly(l Look) bool {
+	return l.Open > 0 && l.Finding != Restless && l.Row < s.withDefaults().After
 }
 
 // Dropped returns what is remembered of a restless page whose rules have changed. It is looked at twice as soon as it

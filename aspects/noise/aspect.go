@@ -130,6 +130,9 @@ func (a *Aspect) compare(ctx context.Context, v *aspects.Visit, o *Options, j *j
 			return err
 		}
 		j.compareSights(v)
+		if j.known.look.View == evaluators.SeenSilenced && v.WaitState == evaluators.Unchanged {
+			a.fetches.note(v.URI().Host(), j.known.look.Silencer, v.Finished)
+		}
 	}
 	if !j.second {
 		return nil
@@ -282,7 +285,7 @@ func (a *Aspect) DecideLook(ctx context.Context, v *aspects.Visit) error {
 		if err := j.known.see(ctx, v, o); err != nil {
 			return err
 		}
-		w = a.secondLook(v, w)
+		w = a.secondLook(v, w, false)
 	}
 	n.Wait, look.Rules = w, rules
 	j.remember(r, look)
@@ -296,7 +299,14 @@ func (a *Aspect) DecideRestless(ctx context.Context, v *aspects.Visit) error {
 	if !j.applies || n.Record.Versions <= 1 || j.known == nil && v.WaitState != evaluators.Changed {
 		return nil
 	}
-	look, again := o.SecondLook(&n.Record).Due(j.look(), v.WaitState, n.Wait, v.Finished)
+	second, look := o.SecondLook(&n.Record), j.look()
+	var err error
+	if v.WaitState == evaluators.Changed {
+		if second.Early, err = a.isEarly(ctx, v, o, look); err != nil {
+			return err
+		}
+	}
+	look, again := second.Due(look, v.WaitState, n.Wait, v.Finished)
 	if again {
 		if j.known == nil {
 			j.known = new(known)
@@ -306,7 +316,7 @@ func (a *Aspect) DecideRestless(ctx context.Context, v *aspects.Visit) error {
 				return err
 			}
 		}
-		n.Wait = a.secondLook(v, n.Wait)
+		n.Wait = a.secondLook(v, n.Wait, second.IsEarly(look))
 	}
 	j.remember(&n.Record, look)
 	return nil
@@ -327,8 +337,12 @@ func (j *judgement) remember(r *frontier.Record, look evaluators.Look) {
 
 // secondLook makes a second look due, and returns the wait until then, instead of w. The host rests before it as before
 // any visit.
-func (a *Aspect) secondLook(v *aspects.Visit, w evaluators.Wait) evaluators.Wait {
-	w.Reason += "; it differed at many visits in a row, so it is fetched again when the host has rested"
+func (a *Aspect) secondLook(v *aspects.Visit, w evaluators.Wait, early bool) evaluators.Wait {
+	why := "it differed at many visits in a row"
+	if early {
+		why = "one set of rules may silence many pages of the host"
+	}
+	w.Reason += "; " + why + ", so it is fetched again when the host has rested"
 	w.Interval, w.Evaluator = time.Second, WaitSecondLook
 	a.lookAgain(v)
 	return w
@@ -368,6 +382,8 @@ func (a *Aspect) closeLook(v *aspects.Visit, j *judgement) evaluators.Wait {
 		w.Interval = time.Second
 		w.Reason = "differs again; it is fetched once more when the host has rested"
 		a.lookAgain(v)
+	case j.outcome == evaluators.LookDiffers && second.IsEarly(j.known.look):
+		w.Reason = "differs again, and no rules silence it; visited as planned, in " + evaluators.Interval(w.Interval)
 	case j.outcome == evaluators.LookDiffers: // a minute later
 		w.Reason = "more than the time differs a minute later; visited as planned, in " + evaluators.Interval(w.Interval)
 	case j.outcome == evaluators.LookFailed:

@@ -41,6 +41,8 @@ type Finder interface {
 	// Silence returns rules under which a reader sees the same of all fetches. It returns no rules if there are none that
 	// are narrow enough. The error is the one of ended.
 	Silence(ended func() error, r *digest.Rules, fetches []Version) (digest.Silencer, error)
+	// Silences reports whether rules that were found for another page make a reader see the same of all fetches.
+	Silences(r *digest.Rules, s digest.Silencer, fetches []Version) bool
 	// ShowsTime reports whether a reader sees what time it was when a page was fetched, to the minute.
 	ShowsTime(r *digest.Rules, v Version) bool
 	// DifferInTime reports whether a reader of two fetches sees another time, and nothing else that differs.
@@ -63,6 +65,7 @@ type Fetches struct {
 	searches int           // in progress
 	used     time.Duration // time that searches took, less what they were entitled to since; at most maxCredit
 	counted  time.Time     // until when used was made less
+	kin      kin
 }
 
 // Bytes returns how much memory the pages take.
@@ -151,21 +154,22 @@ func contentOf(c *fetch.Capture) ([]byte, error) {
 	return io.ReadAll(from)
 }
 
-// silence finds rules for a page that would be restless after a second look. Under them a reader sees the same of all
-// its fetches. If there are some, the page is noisy, and they decide about its wait from now on.
+// silence finds rules for a page that differs at a second look: those of its kin first, and its own if it would be
+// restless. Under them a reader sees the same of all its fetches. If there are some, the page is noisy, and they decide
+// about its wait from now on.
 func (a *Aspect) silence(ctx context.Context, v *aspects.Visit, o *Options, j *judgement) error {
 	if j.outcome != evaluators.LookDiffers {
 		a.fetches.forget(v.URI())
 		return nil
 	}
-	c := v.Capture
-	if _, again := o.SecondLook(v.Record()).Closed(j.known.look, j.outcome, c.Started); again || o.Seen == nil {
-		return nil
+	found, err := a.fetches.fitting(ctx, v.URI(), v.Capture, o)
+	if found == "" && err == nil {
+		found, err = a.ownRules(ctx, v, o, j)
 	}
-	found, err := a.fetches.search(ctx, v.URI(), c, o, j.known.look.IsForClock())
 	if err != nil || found == "" {
 		return err
 	}
+	a.fetches.forget(v.URI())
 	look := j.known.look.Trusting()
 	look.View, look.Silencer = evaluators.SeenSilenced, found
 	k := known{look: look}
@@ -173,7 +177,17 @@ func (a *Aspect) silence(ctx context.Context, v *aspects.Visit, o *Options, j *j
 		return err
 	}
 	*j.known, j.outcome = k, evaluators.LookNoisy
+	a.fetches.note(v.URI().Host(), found, v.Finished)
 	return nil
+}
+
+// ownRules searches for rules of a page that would be restless otherwise.
+func (a *Aspect) ownRules(ctx context.Context, v *aspects.Visit, o *Options, j *judgement) (string, error) {
+	second, look := o.SecondLook(v.Record()), j.known.look
+	if _, again := second.Closed(look, j.outcome, v.Capture.Started); again || o.Seen == nil {
+		return "", nil
+	}
+	return a.fetches.search(ctx, v.URI(), v.Capture, o, look.IsForClock())
 }
 
 // forget drops the fetches of a page.

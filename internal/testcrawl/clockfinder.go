@@ -12,19 +12,27 @@ import (
 type clockFinder struct{}
 
 // Silence returns the rule if a reader sees the same of all pages without the clock.
-func (clockFinder) Silence(_ func() error, r *digest.Rules, fetches []noise.Version) (digest.Silencer, error) {
+func (f clockFinder) Silence(_ func() error, r *digest.Rules, fetches []noise.Version) (digest.Silencer, error) {
 	rule := digest.Silencer{Selectors: []string{"i.clock"}}
+	if !f.Silences(r, rule, fetches) {
+		return digest.Silencer{}, nil
+	}
+	return rule, nil
+}
+
+// Silences reports whether a reader sees the same of all pages under a rule.
+func (clockFinder) Silences(r *digest.Rules, rule digest.Silencer, fetches []noise.Version) bool {
 	with, err := r.With(rule)
 	if err != nil {
-		return digest.Silencer{}, err
+		return false
 	}
 	first := digest.SightOf(with.Scrub(fetches[0].Content, fetches[0].MIME))
 	for _, v := range fetches {
 		if s := digest.SightOf(with.Scrub(v.Content, v.MIME)); s.Exact == 0 || s != first {
-			return digest.Silencer{}, nil
+			return false
 		}
 	}
-	return rule, nil
+	return true
 }
 
 var minutes = regexp.MustCompile(`<i class="clock">[0-9]{2}:[0-9]{2}</i>`)

@@ -39,10 +39,8 @@ func (Finder) Silence(ended func() error, r *digest.Rules, fetches []noise.Versi
 
 // silence returns rules as [Finder.Silence] does, and errNoSilencer if there are none.
 func silence(ended func() error, r *digest.Rules, fetches []noise.Version) (none digest.Silencer, err error) {
-	for i := range fetches[:max(len(fetches)-1, 0)] {
-		if fetches[i+1].Date.Sub(fetches[i].Date).Abs() > noise.Moment {
-			return none, errNoSilencer // news and noise look the same
-		}
+	if !ofOneMoment(fetches) {
+		return none, errNoSilencer
 	}
 	contentType := fetches[len(fetches)-1].MIME
 	left := each(fetches, func(v noise.Version) noise.Version {
@@ -89,6 +87,29 @@ func isShort(s digest.Silencer) bool {
 }
 
 func isEmpty(s digest.Silencer) bool { return len(s.Regexes)+len(s.Selectors) == 0 }
+
+// Silences reports whether rules make a reader of some fetches see the same. The fetches are of one [noise.Moment] each
+// with the next. It asks for the same proofs as [Finder.Silence].
+func (Finder) Silences(r *digest.Rules, s digest.Silencer, fetches []noise.Version) bool {
+	if !ofOneMoment(fetches) || isEmpty(s) {
+		return false
+	}
+	contentType := fetches[len(fetches)-1].MIME
+	return silenced(r, s, fetches, each(fetches, func(v noise.Version) whole {
+		left := r.Scrub(v.Content, contentType)
+		return whole{digest.SightOf(left).Text, countWords(left)}
+	}))
+}
+
+// ofOneMoment reports whether nothing new is to be expected between fetches. Otherwise news and noise look the same.
+func ofOneMoment(fetches []noise.Version) bool {
+	for i := range fetches[:max(len(fetches)-1, 0)] {
+		if fetches[i+1].Date.Sub(fetches[i].Date).Abs() > noise.Moment {
+			return false
+		}
+	}
+	return true
+}
 
 // silenced reports whether a reader sees the same of each page under r and s, and at least half of what r leaves. What
 // s removes from all of them is content, such as a list in another order: at most a label and a date.

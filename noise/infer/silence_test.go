@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
@@ -76,5 +77,63 @@ func TestASilencerHidesNoEdit(t *testing.T) {
 		edits, hidden, silenced, pages, quiet, later)
 	if edits < 2000 || 2*silenced < pages || quiet < later*8/10 {
 		t.Errorf("%d planted edits, %d of %d pages silenced, %d of %d later pairs look the same", edits, silenced, pages, quiet, later)
+	}
+}
+
+// TestTheRulesOfAnotherPageHideNoEdit tries the rules that were found for each page on all pages, also on those of the
+// same template with other content. Where two fetches prove that they silence the page, they hide no planted edit.
+func TestTheRulesOfAnotherPageHideNoEdit(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	base := compile(t, digest.Spec{})
+	found := map[string]digest.Silencer{}
+	for _, j := range testcrawl.NewsPages {
+		rules, err := finder.Silence(t.Context().Err, base, noisyFetches(j, 0, 3, rand.New(rand.NewPCG(0, 78))))
+		if err == nil && rules.String() != "" {
+			found[rules.String()] = rules
+		}
+	}
+	pages, silenced, edits, hidden := 0, 0, 0, 0
+	for n := range 3 * len(testcrawl.NewsPages) {
+		j, r := testcrawl.NewsPages[n%len(testcrawl.NewsPages)], rand.New(rand.NewPCG(uint64(n), 79))
+		fetches := noisyFetches(j, 5+n/len(testcrawl.NewsPages), 2, r)
+		if sightOf(t, string(fetches[0].Content)).Masked == sightOf(t, string(fetches[1].Content)).Masked {
+			continue // no noise that a reader sees
+		}
+		pages++
+		fits := false
+		for _, rules := range found {
+			if !finder.Silences(base, rules, fetches) {
+				continue
+			}
+			fits = true
+			with, err := base.With(rules)
+			if err != nil {
+				t.Fatal(err)
+			}
+			see := func(page string) uint64 {
+				s, err := with.Seen(t.Context(), strings.NewReader(page), htmlType)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s.Masked
+			}
+			page, content := j.Draw(9, rand.New(rand.NewPCG(uint64(n), 5)), testcrawl.NewsMorning.AddDate(0, 0, 9))
+			page = strings.Replace(page, "</body>", testcrawl.NewsProse, 1)
+			before := see(page)
+			for _, edited := range append(testcrawl.Planted(page, content), testcrawl.Bigger(page, content)...) {
+				if edits++; see(edited) == before {
+					hidden++
+					t.Errorf("%s: the rules %q of another page hide an edit:\n%.600s", j.Name, rules, edited)
+				}
+			}
+		}
+		if fits {
+			silenced++
+		}
+	}
+	t.Logf("%d sets of rules silence %d of %d pages; %d planted edits, %d hidden", len(found), silenced, pages, edits, hidden)
+	if 2*silenced < pages || edits < 500 {
+		t.Errorf("%d of %d pages are silenced, with %d edits: that proves nothing", silenced, pages, edits)
 	}
 }
