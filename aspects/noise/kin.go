@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The bounds of what is known of kin: of the hosts, and of the rules of each.
+// The bounds of kin: of their hosts, and of the rules of each host.
 const (
 	maxKinHosts = 1000
 	maxKinRules = 4
@@ -25,14 +25,14 @@ const (
 	scoutEvery = 24 * time.Hour
 )
 
-// kin holds what is known of pages of the same host: pages of one template differ in the same. The zero value knows
+// kin remembers rules for the pages of a host, because pages of one template differ in the same. The zero value knows
 // nothing. It is not safe for concurrent use.
 type kin struct {
 	hosts map[uri.Host]*kinHost
 	order []uri.Host // the oldest first
 }
 
-// kinHost holds what is known of the pages of a host.
+// kinHost remembers rules for the pages of a host.
 type kinHost struct {
 	rules   []kinRules // the last used first
 	scouted time.Time  // when a page was looked at twice before its time
@@ -44,7 +44,7 @@ type kinRules struct {
 	since    time.Time // when they became known
 }
 
-// of returns what is known of a host.
+// of returns the memory of a host, and begins one.
 func (k *kin) of(h uri.Host) *kinHost {
 	if known := k.hosts[h]; known != nil {
 		return known

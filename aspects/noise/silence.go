@@ -154,7 +154,7 @@ func contentOf(c *fetch.Capture) ([]byte, error) {
 	return io.ReadAll(from)
 }
 
-// silence finds rules for a page that differs at a second look: those of its kin first, and its own if it would be
+// silence finds rules for a page that differs at a second look: rules of its kin first, and its own if it would be
 // restless. Under them a reader sees the same of all its fetches. If there are some, the page is noisy, and they decide
 // about its wait from now on.
 func (a *Aspect) silence(ctx context.Context, v *aspects.Visit, o *Options, j *judgement) error {

@@ -80,7 +80,7 @@ func TestASilencerHidesNoEdit(t *testing.T) {
 	}
 }
 
-// TestTheRulesOfAnotherPageHideNoEdit tries the rules that were found for each page on all pages, also on those of the
+// TestTheRulesOfAnotherPageHideNoEdit tries the rules that were found for each page on all pages, also on pages of the
 // same template with other content. Where two fetches prove that they silence the page, they hide no planted edit.
 func TestTheRulesOfAnotherPageHideNoEdit(t *testing.T) {
 	t.Parallel()
