@@ -39,6 +39,7 @@ type Rules struct {
 	regexes     []scrubber
 	selectors   selectors
 	fingerprint uint64
+	unordered   bool // of a silencer
 }
 
 // rulesVersion is part of every fingerprint. It must grow when the meaning of rules changes, so that digests of

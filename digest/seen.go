@@ -49,13 +49,19 @@ func (r *Rules) Seen(ctx context.Context, content io.Reader, contentType string)
 	if err != nil {
 		return Sight{}, err
 	}
-	return SightOf(page), nil
+	return r.SightOf(page), nil
 }
+
+// SightOf returns the digests of what a reader sees of an HTML page in UTF-8 that was scrubbed by r.
+func (r *Rules) SightOf(page []byte) Sight { return sightOf(page, r.unordered) }
 
 // view collects what a reader sees.
 type view struct {
 	exact, masked spaced
 	text, hidden  int // bytes of text, and of sentences in scripts
+
+	unordered bool
+	sums      [2]uint64 // of the parts so far, if their order does not matter
 }
 
 func (v *view) add(text []byte) {
@@ -66,8 +72,20 @@ func (v *view) add(text []byte) {
 }
 
 func (v *view) part(a atom.Atom) {
+	if v.unordered && !inline(a) {
+		v.endPart()
+	}
 	v.exact.part(a)
 	v.masked.part(a)
+}
+
+// endPart adds what was collected to the sums of the parts.
+func (v *view) endPart() {
+	if len(v.exact.b) > 0 {
+		v.sums[0] += short(v.exact.b)
+		v.sums[1] += short(v.masked.b)
+	}
+	v.exact.b, v.masked.b = v.exact.b[:0], v.masked.b[:0]
 }
 
 // address adds the value of an attribute.
@@ -82,6 +100,10 @@ func (v *view) sight() Sight {
 	if v.text < minSeen || v.hidden*maxInScripts > v.text {
 		return Sight{}
 	}
+	if v.unordered {
+		v.endPart()
+		return Sight{max(1, v.sums[0]), max(1, v.sums[1]), v.text}
+	}
 	return Sight{short(v.exact.b), short(v.masked.b), v.text}
 }
 
@@ -92,9 +114,12 @@ func short(b []byte) uint64 {
 }
 
 // SightOf returns the digests of what a reader sees of an HTML page in UTF-8. It reads the page once, tag by tag.
-func SightOf(page []byte) Sight {
+func SightOf(page []byte) Sight { return sightOf(page, false) }
+
+// sightOf returns the digests. The order of parts matters unless it says that they are unordered.
+func sightOf(page []byte, unordered bool) Sight {
 	z := html.NewTokenizer(bytes.NewReader(page))
-	var v view
+	v := view{unordered: unordered}
 	var skipping atom.Atom // the element that is being skipped
 	depth := 0             // of elements with the same name inside it
 	for {

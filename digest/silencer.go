@@ -8,7 +8,11 @@ import (
 // Silencer holds rules that leave out what differs between fetches of one page. The zero value has none.
 type Silencer struct {
 	Regexes, Selectors []string
+	Unordered          bool // the parts of the page are compared as a set, whatever their order
 }
+
+// IsEmpty reports whether s leaves out nothing.
+func (s Silencer) IsEmpty() bool { return len(s.Regexes)+len(s.Selectors) == 0 && !s.Unordered }
 
 // With returns the rules of r and s, to see pages by. An error says that s was not found for a page.
 func (r *Rules) With(s Silencer) (*Rules, error) {
@@ -16,12 +20,23 @@ func (r *Rules) With(s Silencer) (*Rules, error) {
 	spec.Text, spec.Sketch = false, false
 	spec.Regexes = append(slices.Clone(spec.Regexes), s.Regexes...)
 	spec.Selectors = append(slices.Clone(spec.Selectors), s.Selectors...)
-	return Compile(spec)
+	with, err := Compile(spec)
+	if err == nil && s.Unordered {
+		with.unordered = true
+		with.fingerprint = max(1, ^with.fingerprint)
+	}
+	return with, err
 }
+
+// unordered is the line for Silencer.Unordered. No rule begins so.
+const unordered = "u"
 
 // String returns the rules as [ParseSilencer] reads them, each in a line.
 func (s Silencer) String() string {
 	var b strings.Builder
+	if s.Unordered {
+		b.WriteString(unordered + "\n")
+	}
 	for _, rule := range s.Regexes {
 		b.WriteString("r" + rule + "\n")
 	}
@@ -35,6 +50,8 @@ func (s Silencer) String() string {
 func ParseSilencer(text string) (s Silencer) {
 	for line := range strings.SplitSeq(text, "\n") {
 		switch {
+		case line == unordered:
+			s.Unordered = true
 		case strings.HasPrefix(line, "r"):
 			s.Regexes = append(s.Regexes, line[1:])
 		case strings.HasPrefix(line, "s"):

@@ -59,6 +59,9 @@ func TestAPageIsLookedAtTwiceAfterFiveChangesInARow(t *testing.T) {
 	if l, look := seen(restless, "u", 24*time.Hour); look || l.Finding != NoFinding || l.Row != 0 {
 		t.Errorf("a restless page that stays the same: look = %v, %+v", look, l)
 	}
+	if l, look := (SecondLook{Early: true}).Due(Look{Row: 1}, Changed, Wait{Interval: time.Hour}, lookAt); !look || !(SecondLook{}).IsEarly(l) {
+		t.Errorf("a page whose kin has rules is not looked at twice before its time: %v, %+v", look, l)
+	}
 	// The budget of a host stretches waits. That does not make a page quiet.
 	w := Wait{Interval: 50 * time.Hour, Estimate: Estimate{Stretch: 100}}
 	if _, look := (SecondLook{}).Due(Look{Row: 4}, Changed, w, lookAt); !look {
@@ -86,6 +89,7 @@ func TestAPageIsRestlessIfTwoSecondLooksDiffer(t *testing.T) {
 		{"one look differs", open, []Outcome{LookDiffers}, NoFinding, 5, true},
 		{"the second is the same", open, []Outcome{LookDiffers, LookSame}, Live, 0, false},
 		{"both differ", open, []Outcome{LookDiffers, LookDiffers}, Restless, 5, false},
+		{"both differ before its time", Look{Row: 2, Open: 1, Planned: open.Planned}, []Outcome{LookDiffers, LookDiffers}, NoFinding, 2, false},
 		{"a reader sees the same", open, []Outcome{LookNoisy}, Live, 0, false},
 		{"a reader sees the same under rules", silenced, []Outcome{LookNoisy}, NoFinding, 0, false},
 		{"no answer", open, []Outcome{LookFailed}, NoFinding, 0, false},

@@ -209,6 +209,8 @@ func (l Look) Noise(last Ring) string {
 	switch {
 	case l.Finding == Restless:
 		return "restless: differs at each fetch"
+	case l.View == SeenSilenced && digest.ParseSilencer(l.Silencer).Unordered:
+		return "noisy: differs at each fetch, but a reader sees the same parts in another order"
 	case l.View == SeenSilenced:
 		return "noisy: differs at each fetch, but a reader sees the same without what proposed rules match: " +
 			digest.ParseSilencer(l.Silencer).Settings()

@@ -390,6 +390,9 @@ func (a *Aspect) closeLook(v *aspects.Visit, j *judgement) evaluators.Wait {
 		w.Reason = "nothing to compare; visited as planned, in " + evaluators.Interval(w.Interval)
 	case j.outcome == evaluators.LookSame:
 		w.Reason = "the same as a moment before; visited as planned, in " + evaluators.Interval(w.Interval)
+	case j.outcome == evaluators.LookNoisy && digest.ParseSilencer(look.Silencer).Unordered:
+		w.Reason = "a reader sees the same parts as a moment before in another order; from now on they decide about the " +
+			"wait, first in " + evaluators.Interval(w.Interval)
 	case j.outcome == evaluators.LookNoisy && look.View == evaluators.SeenSilenced:
 		w.Reason = "a reader sees the same as a moment before without what proposed rules match; from now on that " +
 			"decides about the wait, first in " + evaluators.Interval(w.Interval)

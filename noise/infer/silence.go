@@ -46,16 +46,19 @@ func silence(ended func() error, r *digest.Rules, fetches []noise.Version) (none
 	left := each(fetches, func(v noise.Version) noise.Version {
 		return noise.Version{Date: v.Date, MIME: utf8Page, Content: r.Scrub(v.Content, contentType)}
 	})
+	wholes := each(left, func(v noise.Version) whole {
+		return whole{digest.SightOf(v.Content).Text, countWords(v.Content)}
+	})
+	if order := (digest.Silencer{Unordered: true}); silenced(r, order, fetches, wholes) {
+		return order, nil // only lists come in another order
+	}
 	found, err := Suggest(ended, left)
 	if err := ended(); err != nil {
 		return none, err
 	}
 	all := digest.Silencer{Regexes: found.Regexes, Selectors: found.Selectors}
-	wholes := each(left, func(v noise.Version) whole {
-		return whole{digest.SightOf(v.Content).Text, countWords(v.Content)}
-	})
 	silences := func() bool { return silenced(r, all, fetches, wholes) }
-	if err != nil || isEmpty(all) || !silences() {
+	if err != nil || all.IsEmpty() || !silences() {
 		return none, errNoSilencer
 	}
 	// The broadest rules are removed first, as Suggest does.
@@ -72,7 +75,7 @@ func silence(ended func() error, r *digest.Rules, fetches []noise.Version) (none
 			}
 		}
 	}
-	if isEmpty(all) || !isShort(all) {
+	if all.IsEmpty() || !isShort(all) {
 		return none, errNoSilencer
 	}
 	return all, nil
@@ -86,12 +89,10 @@ func isShort(s digest.Silencer) bool {
 		!slices.ContainsFunc(rules, func(r string) bool { return strings.ContainsFunc(r, odd) })
 }
 
-func isEmpty(s digest.Silencer) bool { return len(s.Regexes)+len(s.Selectors) == 0 }
-
 // Silences reports whether rules make a reader of some fetches see the same. The fetches are of one [noise.Moment] each
 // with the next. It asks for the same proofs as [Finder.Silence].
 func (Finder) Silences(r *digest.Rules, s digest.Silencer, fetches []noise.Version) bool {
-	if !ofOneMoment(fetches) || isEmpty(s) {
+	if !ofOneMoment(fetches) || s.IsEmpty() {
 		return false
 	}
 	contentType := fetches[len(fetches)-1].MIME
@@ -123,7 +124,7 @@ func silenced(r *digest.Rules, s digest.Silencer, fetches []noise.Version, whole
 	var always map[string]int // how often each word and number is removed from every page
 	for i, v := range fetches {
 		left := rules.Scrub(v.Content, contentType)
-		sight := digest.SightOf(left)
+		sight := rules.SightOf(left)
 		if sight.Exact == 0 || !sight.IsMost(digest.Sight{Text: wholes[i].text}) {
 			return false
 		}
