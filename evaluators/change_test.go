@@ -59,7 +59,8 @@ func TestAPageIsLookedAtTwiceAfterFiveChangesInARow(t *testing.T) {
 	if l, look := seen(restless, "u", 24*time.Hour); look || l.Finding != NoFinding || l.Row != 0 {
 		t.Errorf("a restless page that stays the same: look = %v, %+v", look, l)
 	}
-	if l, look := (SecondLook{Early: true}).Due(Look{Row: 1}, Changed, Wait{Interval: time.Hour}, lookAt); !look || !(SecondLook{}).IsEarly(l) {
+	l, look := (SecondLook{Early: true}).Due(Look{Row: 1}, Changed, Wait{Interval: time.Hour}, lookAt)
+	if !look || !(SecondLook{}).IsEarly(l) {
 		t.Errorf("a page whose kin has rules is not looked at twice before its time: %v, %+v", look, l)
 	}
 	// The budget of a host stretches waits. That does not make a page quiet.
