@@ -211,7 +211,7 @@ func (c *comparison) links() {
 			}
 			listed[l.URI] = true
 			if n++; len(list) < MaxListed {
-				list = append(list, l)
+				list = append(list, named(l, all))
 			}
 		}
 		return list, n
@@ -219,6 +219,16 @@ func (c *comparison) links() {
 	c.out.Went, c.out.Links.Removed = gone(c.before.Links, is)
 	c.out.Came, c.out.Links.Added = gone(c.after.Links, was)
 	c.entries = c.out.Links.total() > 0
+}
+
+// named returns a link with the text of another link to the same address if it has none: the picture of a teaser often
+// comes before its title.
+func named(l Link, all []Link) Link {
+	i := slices.IndexFunc(all, func(o Link) bool { return o.Text != "" && o.URI == l.URI })
+	if l.Text == "" && i >= 0 {
+		l.Text = all[i].Text
+	}
+	return l
 }
 
 func (c *comparison) pictures() {

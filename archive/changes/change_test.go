@@ -77,6 +77,22 @@ func TestAClockNextToTheNameOfThePaperIsAroundTheArticle(t *testing.T) {
 	}
 }
 
+// A teaser often begins with a picture that leads to the article, like its title.
+func TestALinkThatCameHasTheTitleOfItsTeaser(t *testing.T) {
+	page := func(names ...string) *Page {
+		teasers := ""
+		for _, name := range names {
+			teasers += fmt.Sprintf(`<article><a href="/%s.html"><img src="/%s.jpg"></a><h3><a href="/%s.html">About %s</a></h3></article>`,
+				name, name, name, name)
+		}
+		return Read([]byte("<main>"+teasers+"</main>"), "text/html; charset=utf-8", "http://paper.example/")
+	}
+	c := Compare(page("trams", "ferries", "bridges"), page("schools", "trams", "ferries"))
+	if len(c.Came) != 1 || c.Came[0].Text != "About schools" || len(c.Went) != 1 || c.Went[0].Text != "About bridges" {
+		t.Errorf("came %+v, went %+v", c.Came, c.Went)
+	}
+}
+
 // marked returns the words of a sentence with [- -] around removed and [+ +] around added ones.
 func marked(parts []Part) string {
 	var b strings.Builder
