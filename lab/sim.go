@@ -44,6 +44,13 @@ type simulation struct {
 	year      invented
 }
 
+// indexHelp explains the policies that play an index.
+const indexHelp = `
+
+The policies index-… are learned-90d on hosts of three pages and more that have an index, such as a sitemap with dates. It is
+true, late (made every six hours), lying (it says each day that each page changed), silent, partial (silent about every
+second page) or turning (true, then silent). index-half has a true one on every second host. A reading is a request.`
+
 func newSim() *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
@@ -67,7 +74,7 @@ each decision about one resource.
 Pages that change often dominate the share of all versions. --report shows the mean over pages and the share of slow pages too,
 which change less than weekly. --noise adds pages that show a clock or a token, so that each fetch differs.
 
-Policies: ` + strings.Join(sim.Policies(), ", ") + `.
+Policies: ` + strings.Join(sim.Policies(), ", ") + `.` + indexHelp + `
 
 ` + waitsHelp + `
 

@@ -32,7 +32,7 @@ type shortNamed struct {
 }
 
 func named() []shortNamed {
-	return []shortNamed{
+	list := []shortNamed{
 		{"uniform", Uniform()},
 		{"classic", Classic()},
 		{"stretched", Stretched()},
@@ -48,4 +48,8 @@ func named() []shortNamed {
 		{"known", Known()},
 		{"clairvoyant", Clairvoyant()},
 	}
+	for w := TrueIndex; w <= TurningIndex; w++ {
+		list = append(list, shortNamed{"index-" + w.String(), Learned(90*24*time.Hour).Indexed(w, false)})
+	}
+	return append(list, shortNamed{"index-half", Learned(90*24*time.Hour).Indexed(TrueIndex, true)})
 }

@@ -24,6 +24,7 @@ type Visit struct {
 	Stretch float64          // factor by which the waits of the host are stretched; below 1 counts as 1
 	Changed time.Time        // when the URI last changed, if it did since the visit before; most policies ignore it
 	Dated   time.Time        // when the URI says that it last changed, if it does and is believed
+	Silent  time.Time        // when it did not say so yet, if that is known
 	State   evaluators.State // Changed if the URI changed since the visit before, or is noisy
 	Seen    evaluators.State // Changed if a reader sees a change since the visit before
 	Earlier bool             // made before the crawl: its kin learn nothing from it, as with arcrawl prime
@@ -52,7 +53,9 @@ type Policy struct {
 	// Foresight marks the policy that captures the maximum; it is computed, not played.
 	Foresight bool
 
-	trouble Trouble // see [Policy.InTrouble]; only [Play] reads it
+	trouble     Trouble // see [Policy.InTrouble]; only [Play] reads it, as the following
+	word        Word    // see [Policy.Indexed]
+	halfIndexed bool
 }
 
 // Tally counts what a policy captured of a history.
@@ -61,6 +64,7 @@ type Tally struct {
 	Captured int           // versions that were visited while they were current
 	Requests int           // without the first visit
 	Looks    int           // second looks among the requests
+	Readings int           // readings of indexes among the requests
 	Shortest int           // requests after a wait of MinWait or less
 	Delay    time.Duration // from change to capture, summed over the captured versions
 	Late     time.Duration // from due time to visit, summed over the requests
@@ -78,6 +82,7 @@ func (t Tally) Add(o Tally) Tally {
 	t.Captured += o.Captured
 	t.Requests += o.Requests
 	t.Looks += o.Looks
+	t.Readings += o.Readings
 	t.Shortest += o.Shortest
 	t.Delay += o.Delay
 	t.Late += o.Late
@@ -113,6 +118,11 @@ type track struct {
 	late     time.Duration // of the next visit, after it is due
 	ahead    time.Duration // how far the clock was ahead at the visit before
 	failures int           // in a row
+
+	place   int        // in the heap
+	over    bool       // no visit follows
+	reads   *siteIndex // the track reads this index; nil = it visits a page
+	listing listing
 }
 
 // at returns when the next visit is made.
@@ -123,8 +133,11 @@ type tracks []*track
 
 func (t tracks) Len() int           { return len(t) }
 func (t tracks) Less(i, j int) bool { return t[i].at().Before(t[j].at()) }
-func (t tracks) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
-func (t *tracks) Push(x any)        { *t = append(*t, x.(*track)) }
+func (t tracks) Swap(i, j int) {
+	t[i], t[j] = t[j], t[i]
+	t[i].place, t[j].place = i, j
+}
+func (t *tracks) Push(x any) { *t = append(*t, x.(*track)) }
 func (t *tracks) Pop() any {
 	old := *t
 	last := old[len(old)-1]
@@ -138,21 +151,21 @@ func Play(p Policy, knob float64, all []History) []Tally {
 	result := make([]Tally, len(all))
 	for _, host := range hosts(all) {
 		players := p.Host(knob)
-		queue := make(tracks, 0, len(host))
+		pages := make(tracks, 0, len(host))
 		for _, i := range host {
 			h := &all[i]
 			result[i].Versions = len(h.Changes)
 			t := &track{history: h, play: players(*h), due: h.Start, tally: &result[i], trouble: p.trouble}
 			if t.learn() {
-				queue = append(queue, t)
+				pages = append(pages, t)
 			}
 		}
-		heap.Init(&queue)
-		for len(queue) > 0 {
-			if t := queue[0]; t.visit(t.at()) {
-				heap.Fix(&queue, 0)
+		for queue := p.index(pages, knob); len(*queue) > 0; {
+			if t := (*queue)[0]; t.visit(t.at()) {
+				heap.Fix(queue, t.place)
 			} else {
-				heap.Pop(&queue)
+				t.over = true
+				heap.Remove(queue, t.place)
 			}
 		}
 	}
@@ -177,10 +190,16 @@ func hosts(all []History) [][]int {
 
 // visit makes a visit and reports whether another one follows.
 func (t *track) visit(at time.Time) bool {
+	if t.reads != nil {
+		return t.reads.read(at)
+	}
 	if t.visited && t.trouble.down(t.history.Host, at) {
 		return t.fail(at)
 	}
 	now := at.Sub(t.history.Start)
+	if now > t.history.Watched {
+		return false // it followed an index, which said nothing until then
+	}
 	v := t.see(at, now)
 	if !v.First || now > 0 {
 		t.count(v, now)
@@ -191,7 +210,11 @@ func (t *track) visit(at time.Time) bool {
 	plan := t.play(v)
 	t.visited, t.failures, t.last = true, 0, now
 	wait := max(plan.Wait, time.Second) // a rule that returned zero would never end
-	t.plan, t.due, t.late = plan, at.Add(wait), 0
+	t.plan = plan
+	if t.listing.of != nil && !plan.Look {
+		wait = t.listing.of.visited(t, v, wait)
+	}
+	t.due, t.late = at.Add(wait), 0
 	if t.trouble == Late && !plan.Look {
 		t.late = wait
 	}
@@ -204,7 +227,7 @@ func (t *track) visit(at time.Time) bool {
 			t.tally.Young += found.Young
 		}
 	}
-	return t.history.Watched-now >= wait+t.late
+	return t.listing.own > 0 || t.history.Watched-now >= wait+t.late
 }
 
 // see returns what a policy learns from a visit.
@@ -234,6 +257,9 @@ func (t *track) see(at time.Time, now time.Duration) Visit {
 	}
 	if changed {
 		v.Changed = t.history.Start.Add(changes[t.next-1])
+	}
+	if l := &t.listing; l.said && l.own > 0 {
+		v.Dated, v.Silent = t.history.Start.Add(l.date), t.history.Start.Add(l.silent)
 	}
 	return v
 }

@@ -150,7 +150,7 @@ func stackLooking(
 		}
 		in.State, in.First, in.Overdue = look.state(v), v.First, v.Overdue
 		in.Jumped, in.Kind = v.Jumped, kind
-		in.At, in.Stretch, in.ChangedAt, in.Relatives = v.At, v.Stretch, v.Dated, family[in.Kind]
+		in.At, in.Stretch, in.ChangedAt, in.Silent, in.Relatives = v.At, v.Stretch, v.Dated, v.Silent, family[in.Kind]
 		w := s.Next(in)
 		in.Previous, in.Memory = w.Asked(), w.Memory
 		if family != nil && w.Kind != 0 {
