@@ -141,7 +141,7 @@ func (a *Aspect) observe(v *aspects.Visit) error {
 	}
 	a.addLinks(g, v)
 	hasID := g.HTML && HasID(g.URI.RequestTarget())
-	if hasID || hasArgs(g.URI.RequestTarget()) {
+	if hasID || hasArgs(g.URI.RequestTarget()) || g.HTML && len(linksToTwin(g)) > 0 {
 		text, err := readBeginning(got)
 		if err != nil {
 			return err

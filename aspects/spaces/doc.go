@@ -35,6 +35,9 @@
 //     page with which the host says "not found". The answer to the host's root is never one.
 //   - parameter: a query parameter that says nothing, see below.
 //   - query: values of query parameters without end, see below.
+//   - twin: a parameter with which pages link to themselves, such as print=1. A sample of the rows of words of the page
+//     is compared with the one of its twin: [TwinProofs] pages whose twin had hardly any text of its own make it
+//     certain. Where a feed or sitemap lists such a URI it never is.
 //
 // # Life of a trap
 //

@@ -19,7 +19,8 @@ type Page struct {
 	First bool        // the first visit of the URI
 	HTML  bool
 	Links []Link // all URIs that the page names, in scope or not
-	// Content is the beginning of the content if the URI has parameters, otherwise nil.
+	// Content is the beginning of the content if the URI has parameters, or the page links to itself with one more;
+	// otherwise nil.
 	Content []byte
 	// Sum is [SumWithoutIDs] of the content if the URI contains an id, see [HasID]; otherwise zero.
 	Sum uint64
@@ -45,6 +46,7 @@ type state struct {
 	Ticks    int64     `cbor:"7,keyasint,omitempty"` // visits that were learned while there were parameters or patterns
 	Params   []*param  `cbor:"8,keyasint,omitempty"`
 	Spaces   []*space  `cbor:"9,keyasint,omitempty"`
+	Twins    []*twin   `cbor:"10,keyasint,omitempty"`
 }
 
 // Bounds of a host.

@@ -141,14 +141,15 @@ func (b *Store) IsNotFound(h uri.Host, answer digest.Digest) (shared bool, err e
 // Learn adds a page or file. It returns the traps that are certain now, and the traps that it refutes, which are
 // released.
 func (b *Store) Learn(g Page) (found, refuted []Trap, err error) {
-	f := factsOf(g) // without the lock
+	f, twins := factsOf(g), twinFactsOf(g) // without the lock
 	err = b.change(g.URI.Host(), func(s *state) (changed bool) {
 		if g.HTML {
 			found, refuted, changed = s.learn(g)
 		}
 		certain, wrong, judged := s.judge(g, f)
-		found, refuted = append(found, certain...), append(refuted, wrong...)
-		return changed || judged
+		twin, compared := s.learnTwins(g, twins)
+		found, refuted = slices.Concat(found, certain, twin), append(refuted, wrong...)
+		return changed || judged || compared
 	})
 	return found, refuted, b.flushed(err, found, refuted)
 }
@@ -168,8 +169,9 @@ func (b *Store) AddListed(h uri.Host, now time.Time, us ...uri.URI) (refuted []T
 		}
 		params, named := s.learnReal(names)
 		patterns, listed := s.list(asking)
-		refuted = append(append(refuted, params...), patterns...)
-		return changed || named || listed
+		twins, single := s.listTwins(asking, now)
+		refuted = slices.Concat(refuted, params, patterns, twins)
+		return changed || named || listed || single
 	})
 	return refuted, b.flushed(err, refuted)
 }
@@ -328,6 +330,8 @@ func (s *state) invalid() string {
 		return "a parameter"
 	case slices.ContainsFunc(s.Spaces, func(p *space) bool { return p == nil || !p.isValid() }):
 		return "a pattern"
+	case slices.ContainsFunc(s.Twins, func(t *twin) bool { return t == nil || !t.isValid() }):
+		return "a twin"
 	}
 	return ""
 }

@@ -18,7 +18,10 @@ const (
 
 // shingles returns the sums of a sample of all rows of three words in the visible text of a page. Rows with one of the
 // values of the page's own parameters are left out, and all numbers are the same word.
-func shingles(page []byte, own []arg) []uint64 {
+func shingles(page []byte, own []arg) []uint64 { return sample(page, own, oneIn, maxKept) }
+
+// sample returns one in a number of the rows that [shingles] samples, up to most.
+func sample(page []byte, own []arg, oneIn uint64, most int) []uint64 {
 	var values []string
 	for _, a := range own {
 		words := strings.FieldsFunc(strings.ToLower(a.value), func(r rune) bool { return r == '+' || r == '%' })
@@ -43,7 +46,7 @@ func shingles(page []byte, own []arg) []uint64 {
 		if sum *= 0xbf58476d1ce4e5b9; sum%oneIn == 0 {
 			sums = append(sums, sum)
 		}
-		return len(sums) < maxKept
+		return len(sums) < most
 	})
 	return sums
 }

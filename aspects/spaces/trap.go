@@ -26,12 +26,14 @@ const (
 	Farm         Kind = 7 // pages that invent each other
 	Parameter    Kind = 8 // a query parameter that says nothing
 	Query        Kind = 9 // values of query parameters without end
+
+	Twin Kind = 10 // a query parameter that shows a page once more
 )
 
 // words lists the kinds in logs, annotations and reports.
 var words = [...]string{
 	Repeats: "repeats", Growth: "growth", Calendar: "calendar", Facets: "facets", Session: "session",
-	SoftNotFound: "soft404", Farm: "farm", Parameter: "parameter", Query: "query",
+	SoftNotFound: "soft404", Farm: "farm", Parameter: "parameter", Query: "query", Twin: "twin",
 }
 
 // String returns the word for a kind.
