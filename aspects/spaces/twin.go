@@ -132,8 +132,8 @@ func twinFactsOf(g Page) (f twinFacts) {
 	return f
 }
 
-// learnTwins compares a page with the page whose twin it may be, and keeps it for twins of its own. It returns the traps
-// that are certain now, and whether there is anything new to store.
+// learnTwins compares a page with the page whose twin it may be, and keeps it for twins of its own. It returns the
+// traps that are certain now, and whether there is anything new to store.
 func (s *state) learnTwins(g Page, f twinFacts) (found []Trap, changed bool) {
 	for _, of := range f.ofs {
 		t := s.twinOf(of.value, false)
@@ -222,8 +222,8 @@ func (s *state) twinOf(value string, add bool) *twin {
 	return t
 }
 
-// listTwins records that a feed or sitemap lists URIs, whose parameters are not of twins then. It returns the traps that
-// this refutes.
+// listTwins records that a feed or sitemap lists URIs, whose parameters are not of twins then. It returns the traps
+// that this refutes.
 func (s *state) listTwins(us []uri.URI, now time.Time) (refuted []Trap, changed bool) {
 	for _, u := range us {
 		_, list, _ := args(u.RequestTarget())
