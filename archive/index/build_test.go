@@ -207,7 +207,15 @@ func TestAppendToWritesTheSameAsEncodingJSON(t *testing.T) {
 
 func FuzzParseEntry(f *testing.F) {
 	f.Add(`example,a)/ 20261121090000 {"url":"http://a.example/","offset":"1","filename":"x"}`)
+	f.Add(`example,a)/ 20261121090000 {"url":"http://a.example/","mime":"a","status":"200","digest":"x","length":"7","offset":"1","url":"x"}`)
 	f.Fuzz(func(t *testing.T, line string) {
+		if _, object, found := strings.Cut(line, " {"); found {
+			plain, ok := parsePlain("{" + object)
+			var f jsonFields
+			if err := json.Unmarshal([]byte("{"+object), &f); ok && (err != nil || f != plain) {
+				t.Errorf("%q is read as %+v, and as JSON it is %+v, %v", line, plain, f, err)
+			}
+		}
 		e, err := ParseEntry(line)
 		if err != nil {
 			return

@@ -163,9 +163,12 @@ func ParseEntry(line string) (Entry, error) {
 	if !ok || !ok2 || key == "" || !isStamp(stamp) {
 		return Entry{}, fmt.Errorf("CDXJ line %.80q: want a key, 14 or 17 digits and a JSON object", line)
 	}
-	var f jsonFields
-	if err := json.Unmarshal([]byte(object), &f); err != nil {
-		return Entry{}, fmt.Errorf("CDXJ line %.80q: %w", line, err)
+	f, ok := parsePlain(object)
+	if !ok {
+		f = jsonFields{}
+		if err := json.Unmarshal([]byte(object), &f); err != nil {
+			return Entry{}, fmt.Errorf("CDXJ line %.80q: %w", line, err)
+		}
 	}
 	e := Entry{
 		Key: key, Timestamp: stamp, URL: f.URL, MIME: f.MIME, Status: f.Status, Digest: f.Digest, Filename: f.Filename,
@@ -178,6 +181,42 @@ func ParseEntry(line string) (Entry, error) {
 		return Entry{}, fmt.Errorf("CDXJ line %.80q: %w", line, err)
 	}
 	return e, nil
+}
+
+// parsePlain parses an object that [Entry.AppendTo] may have written, if it has no escapes: nearly all lines are so. It
+// reports false about any other object. A page may have thousands of lines.
+func parsePlain(object string) (f jsonFields, ok bool) {
+	rest, ok := strings.CutPrefix(object, `{"`)
+	for ok {
+		name, after, found := strings.Cut(rest, `":"`)
+		value, next, closed := strings.Cut(after, `"`)
+		if !found || !closed || !isPlain(value) {
+			return f, false
+		}
+		switch name {
+		case "url":
+			f.URL = value
+		case "mime":
+			f.MIME = value
+		case "status":
+			f.Status = value
+		case "digest":
+			f.Digest = value
+		case "length":
+			f.Length = number(value)
+		case "offset":
+			f.Offset = number(value)
+		case "filename":
+			f.Filename = value
+		default:
+			return f, false
+		}
+		if next == "}" {
+			return f, true
+		}
+		rest, ok = strings.CutPrefix(next, `,"`)
+	}
+	return f, false
 }
 
 func isStamp(s string) bool {

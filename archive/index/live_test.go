@@ -3,10 +3,13 @@ package index
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
@@ -279,4 +282,29 @@ func TestLongLineInTheLiveIndexIsLeftOut(t *testing.T) {
 	l.reopen()
 	l.merge()
 	l.isWhole()
+}
+
+// BenchmarkFindOfManyVersions looks up a page with 3,000 versions, whose lines are among twice as many others.
+func BenchmarkFindOfManyVersions(b *testing.B) {
+	l := newLived(b)
+	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 9000 {
+		u := "http://news.example/"
+		if i%3 > 0 {
+			u = fmt.Sprintf("http://news.example/%d", i)
+		}
+		archivetest.Must(b, l.live.Add(Entry{
+			Key: uri.ReplayKey(u), Timestamp: at.Add(time.Duration(i) * time.Minute).Format(DateLayout), URL: u, MIME: "text/html",
+			Status: "200", Digest: "sha256:" + strings.Repeat("a", 60) + strconv.Itoa(i), Length: 1234, Offset: int64(i), Filename: "test-20261101000000000-00001-crawler.example.warc.gz",
+		}))
+	}
+	key := uri.ReplayKey("http://news.example/")
+	b.ReportAllocs()
+	for b.Loop() {
+		n := 0
+		archivetest.Must(b, l.live.Find(key, func(Entry) { n++ }))
+		if n != 3000 {
+			b.Fatalf("%d lines", n)
+		}
+	}
 }

@@ -27,13 +27,21 @@ func (l *Live) Find(key string, see func(Entry)) error {
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	want := key + " "
-	in := bufio.NewReaderSize(nil, lineBuffer)
+	in, at := bufio.NewReaderSize(nil, lineBuffer), int64(-1) // at is where in is
 	for _, pos := range places {
-		in.Reset(io.NewSectionReader(f, pos, MaxLine))
-		line, err := in.ReadString('\n')
+		line, err := "", io.EOF
+		if gap := pos - at; at >= 0 && gap >= 0 && gap < int64(in.Buffered()) {
+			_, _ = in.Discard(int(gap)) // it is in memory
+			line, err = in.ReadString('\n')
+		}
+		if err != nil { // the line was not read before, or not to its end
+			in.Reset(io.NewSectionReader(f, pos, MaxLine))
+			line, err = in.ReadString('\n')
+		}
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("read %s: %w", f.Name(), err)
 		}
+		at = pos + int64(len(line))
 		if !strings.HasPrefix(line, want) {
 			continue // another key with the same hash
 		}
@@ -44,8 +52,8 @@ func (l *Live) Find(key string, see func(Entry)) error {
 	return nil
 }
 
-// lineBuffer is longer than nearly all lines.
-const lineBuffer = 1 << 10
+// lineBuffer is what is read at once: it has the next lines too, which often have the same key.
+const lineBuffer = 8 << 10
 
 // placesOf returns the places of the lines of a key, and the live file in which they are, also if it is replaced.
 func (l *Live) placesOf(key string) (f *os.File, places []int64, err error) {
