@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
@@ -204,12 +205,19 @@ func (c *comparison) links() {
 	is, isAds := count(c.after.Links, key)
 	c.around = c.around || !maps.Equal(wasAds, isAds)
 	gone := func(all []Link, others map[string]int) (list []Link, n int) {
-		listed := map[string]bool{}
+		listed := map[string]int{} // places in the list
 		for _, l := range all {
-			if l.ad || l.enlarges || others[l.URI] > 0 || listed[l.URI] {
+			if l.ad || l.enlarges || others[l.URI] > 0 {
 				continue
 			}
-			listed[l.URI] = true
+			at, known := listed[l.URI]
+			if known && at < len(list) && list[at].Text == "" { // the link before it has only a picture
+				list[at].Text = l.Text
+			}
+			if known {
+				continue
+			}
+			listed[l.URI] = n
 			if n++; len(list) < MaxListed {
 				list = append(list, named(l, all))
 			}
@@ -391,11 +399,15 @@ func firstSentence(before, after string) []Part {
 	return wordParts(a, b)
 }
 
-// hasWords reports whether a sentence has at least three words. A time or a name alone says little.
+// hasWords reports whether a sentence has at least three words that are not numbers. A time or a name alone says little.
 func hasWords(parts []Part) bool {
 	n := 0
 	for _, p := range parts {
-		n += countWords(p.Text)
+		for _, s := range segments(p.Text) {
+			if strings.ContainsFunc(s, unicode.IsLetter) {
+				n++
+			}
+		}
 	}
 	return n >= 3
 }

@@ -3,6 +3,7 @@ package changes
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -135,10 +136,32 @@ func TestTheFirstChangedSentenceHasItsWordsMarked(t *testing.T) {
 			"[+An inquiry follows.+]",
 			Size{0, 1},
 		},
+		{
+			text + "</p><p>11:42:07, 29.11.2026</p><p>The pilots are on board now.",
+			"[+The pilots are on board now.+]",
+			Size{0, 2},
+		},
 	} {
 		got := Compare(before, page(c.after))
 		if s := marked(got.First); s != c.want || got.Sentences != c.sentences {
 			t.Errorf("%q: %q, %v; want %q, %v", c.after, s, got.Sentences, c.want, c.sentences)
 		}
+	}
+}
+
+// TestATeaserIsNamedByItsHeadline compares a page of teasers. Each has two links: a picture, and the headline.
+func TestATeaserIsNamedByItsHeadline(t *testing.T) {
+	t.Parallel()
+	front := func(numbers ...int) *Page {
+		content := "<title>Paper</title><main>"
+		for _, n := range numbers {
+			content += fmt.Sprintf(`<article><a href="/%d"><img src="/%[1]d.png" alt=""></a><h3><a href="/%[1]d">Street %[1]d is dark</a></h3></article>`, n)
+		}
+		return Read([]byte(content+"</main>"), "text/html; charset=utf-8", "http://paper.example/")
+	}
+	got := Compare(front(1, 2, 3, 4, 5, 6), front(7, 2, 3, 4, 5, 6))
+	want := []Link{{URI: "http://paper.example/7", Text: "Street 7 is dark"}}
+	if !slices.Equal(got.Came, want) || len(got.Went) != 1 || got.Went[0].Text != "Street 1 is dark" || got.Links != (Size{1, 1}) {
+		t.Errorf("%+v came, %+v went, want %+v", got.Came, got.Went, want)
 	}
 }
