@@ -28,6 +28,7 @@ func paper(headline string, paragraphs ...string) testcrawl.Page {
 }
 
 const (
+	live   = "http://news.example/live.html"
 	story  = "http://news.example/harbour.html"
 	first  = "The council voted on Tuesday to close the old harbour, and nobody on the quay was surprised by it."
 	second = "The minister said that he had been wrong about the costs, which are now thought to be twice as high as announced in spring."
@@ -40,8 +41,17 @@ func from(hour int, p testcrawl.Page) testcrawl.Page {
 	return p
 }
 
+// blog is what a liveblog said until an hour, the newest on top.
+func blog(hour int) testcrawl.Page {
+	var b strings.Builder
+	for ; hour >= 7; hour-- {
+		fmt.Fprintf(&b, "<section><h3><time>%02d:14:05</time></h3><p>The water is %d centimetres above the quay of the old harbour now.</p></section>", hour, 10*hour)
+	}
+	return testcrawl.Page{Body: "<title>Storm | The Courier</title><body><main><article><h1>Storm</h1>" + b.String() + "</article></main></body>"}
+}
+
 // newspapersDay plays a day of a newspaper: the headline of a story is softened, a paragraph goes, a wall comes, the
-// story is withdrawn and returns with a paragraph less, and the front page turns over.
+// story is withdrawn and returns with a paragraph less. A liveblog grows, and the front page turns over.
 func newspapersDay(w *world) {
 	w.Helper()
 	w.Set(story, paper("Minister lied about harbour costs", first, second, third))
@@ -52,6 +62,9 @@ func newspapersDay(w *world) {
 	w.Set(story, from(10, testcrawl.Page{Status: 410, Body: "<title>Gone</title><p>This page is gone.</p>"}))
 	w.Set(story, from(11, paper("Minister was wrong about harbour costs", first)))
 	w.Set(story, from(15, testcrawl.Page{Status: 301, Location: "http://news.example/old/harbour.html"}))
+	w.Set(live, blog(8))
+	w.Set(live, from(12, blog(11)))
+	w.Set(live, from(18, blog(17)))
 	entry := func(n int) string {
 		return fmt.Sprintf(`<article><h2><a href="/story-%d.html">What happened to the people of street %d</a></h2></article>`, n, n)
 	}
@@ -69,7 +82,7 @@ func newspapersDay(w *world) {
 }
 
 // dayOfNews is a configuration for [newspapersDay]. All answers of the story confirm that it is gone.
-var dayOfNews = strings.Replace(everyHour, `uris = [`, `uris = ["`+story+`", `, 1)
+var dayOfNews = strings.Replace(everyHour, `uris = [`, `uris = ["`+story+`", "`+live+`", `, 1)
 
 // dropped archives no change.
 func dropped(api.Capture, string) error { return nil }
@@ -153,10 +166,18 @@ func TestANewspapersDayIsToldAsChanges(t *testing.T) {
 		if len(front) != 1 || front[0].Change.Links != turned || len(front[0].Change.Came) != 3 {
 			t.Errorf("the front page: %+v", front)
 		}
+		grown := get[api.New](w, "/api/v1/new?change=any&limit=500&uri="+live).Captures
+		if got := kindsOf(grown); !slices.Equal(got, []string{"text", "text"}) {
+			t.Fatalf("the changes of the liveblog are %q", got)
+		}
+		newest := []api.ChangePart{{Text: "The water is 170 centimetres above the quay of the old harbour now.", Added: true}}
+		if c := grown[0].Change; c.Sentences != (api.ChangeSize{Added: 12}) || c.Words.Removed > 0 || !slices.Equal(c.First, newest) {
+			t.Errorf("the liveblog: %+v", c)
+		}
 		for query, want := range map[string]int{
 			"change=headline": 1, "removed=20": 1, "change=withdrawn&host=news.example": 1, "change=any&host=other.example": 0,
-			"change=any&since=2000-01-01T09:00:00Z": 3, "change=any&since=2001-01-01T09:00:00Z": 0, "change=any&limit=2": 2,
-			"change=any&before=2000-01-01T03:00:00Z": 1, "change=any&after=2000-01-01T14:00:00Z": 1, "change=any&label=x": 0,
+			"change=any&since=2000-01-01T09:00:00Z": 5, "change=any&since=2001-01-01T09:00:00Z": 0, "change=any&limit=2": 2,
+			"change=any&before=2000-01-01T03:00:00Z": 1, "change=any&after=2000-01-01T14:00:00Z": 2, "change=any&label=x": 0,
 		} {
 			if got := get[api.New](w, "/api/v1/new?"+query).Captures; len(got) != want {
 				t.Errorf("%s selects %d changes, want %d: %q", query, len(got), want, kindsOf(got))
@@ -169,8 +190,8 @@ func TestANewspapersDayIsToldAsChanges(t *testing.T) {
 				joined++
 			}
 		}
-		if joined != 8 {
-			t.Errorf("the list of what is new has %d changes of 8: %+v", joined, list)
+		if joined != 10 {
+			t.Errorf("the list of what is new has %d changes of 10: %+v", joined, list)
 		}
 		feed := string(w.serve("GET", "/feed.atom?change=any", ""))
 		for _, want := range []string{
@@ -274,11 +295,11 @@ func TestChangesAreListedAndRebuiltFromTheArchive(t *testing.T) {
 			}
 		}
 		for want, change := range map[int]func(c *changesCommand){
-			1: func(c *changesCommand) { c.kind, c.JSON = "headline", true },
-			2: func(c *changesCommand) { c.kind, c.JSON = "returned", true },
-			0: func(c *changesCommand) { c.host, c.JSON = "other.example", true },
-			8: func(c *changesCommand) { c.host, c.JSON = "news.example", true },
-			7: func(c *changesCommand) { c.uri, c.JSON = story, true },
+			1:  func(c *changesCommand) { c.kind, c.JSON = "headline", true },
+			2:  func(c *changesCommand) { c.kind, c.JSON = "returned", true },
+			0:  func(c *changesCommand) { c.host, c.JSON = "other.example", true },
+			10: func(c *changesCommand) { c.host, c.JSON = "news.example", true },
+			7:  func(c *changesCommand) { c.uri, c.JSON = story, true },
 		} {
 			if got := list(change); strings.Count(got, "\n") != want {
 				t.Errorf("%d lines, want %d:\n%s", strings.Count(got, "\n"), want, got)
@@ -286,7 +307,7 @@ func TestChangesAreListedAndRebuiltFromTheArchive(t *testing.T) {
 		}
 		w.Must(os.RemoveAll(w.curation.changes.store.dir))
 		rebuild := func(c *changesCommand, out *strings.Builder) error { return c.rebuild(t.Context(), out, io.Discard) }
-		if said := run(rebuild); said != "8 changes in 1 day\n" {
+		if said := run(rebuild); said != "10 changes in 1 day\n" {
 			t.Errorf("rebuild said %q", said)
 		}
 		again := list(func(*changesCommand) {})

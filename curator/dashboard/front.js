@@ -1,10 +1,10 @@
 // The picture of a page, with a slider to another one.
 import { h, ask, count, notice, uriLink } from './page.js';
-import { clock, linkTo, longDay, nameOf, pictureOf } from './fronts.js';
+import { clock, linkTo, longDay, nameOf, pictureOf, precise } from './fronts.js';
 import { slider } from './slider.js';
 
 const dateOf = (at) => at.replace(/^(....)(..)(..)(..)(..)(..)$/, '$1-$2-$3T$4:$5:$6Z');
-const says = (page, frame, other) => `${other ? nameOf(page) + ', ' : ''}${frame.date.slice(0, 10)} ${clock(frame.date)}`;
+const says = (page, frame, other) => `${other ? nameOf(page) + ', ' : ''}${frame.date.slice(0, 10)} ${clock(frame.date, precise(page.all))}`;
 
 // dayOf returns the pictures of a page on the day of one of them, with the last one of the day before.
 async function dayOf(uri, at, late) {
@@ -32,7 +32,7 @@ export async function frontPage(again, wanted) {
   const option = (f) => h('option', { value: f.picture + Boolean(f.late), selected: !foreign && f === old }, says(here, f));
   const at = (f) => ({ uri, at: f.picture, late: f.late ? 'true' : '' });
   return [
-    h('h1', {}, `${nameOf(here)} at ${clock(frame.date)}`),
+    h('h1', {}, `${nameOf(here)} at ${clock(frame.date, precise(here.all))}`),
     h('p', { class: 'long' }, longDay(frame.date.slice(0, 10)), ' · ', uriLink(uri)),
     h(
       'div',

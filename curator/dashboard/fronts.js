@@ -9,7 +9,9 @@ const first = 3; // pages that are shown unless some are chosen
 export const pictureOf = (uri, frame, size) =>
   '/api/v1/picture?' + new URLSearchParams({ uri, at: frame.picture, [frame.late ? 'late' : 'rendered']: 'true', ...(size ? { size } : {}) });
 
-export const clock = (date) => date.slice(11, 16);
+export const clock = (date, seconds) => date.slice(11, seconds ? 19 : 16);
+// precise reports whether two frames of a page are of one minute, so that their times have seconds.
+export const precise = (frames) => frames.some((f, i) => i && clock(f.date) === clock(frames[i - 1].date));
 export const nameOf = (page) => page.title || new URL(page.uri).host.replace(/^www\./, '') + new URL(page.uri).pathname.replace(/^\/$/, '');
 const dayName = (day, options) => new Date(day + 'T00:00:00Z').toLocaleDateString('en-GB', { timeZone: 'UTC', ...options });
 export const longDay = (day) => dayName(day, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
@@ -149,7 +151,8 @@ function strips(days, again) {
     if (box.checked) marked.push({ uri, frame, box });
     while (marked.length > 2) marked.shift().box.checked = false;
     const [a, b] = [...marked].sort((x, y) => (x.frame.date < y.frame.date ? -1 : 1));
-    bar.replaceChildren(...(b ? [h('a', { class: 'button primary', href: linkTo(b.uri, b.frame, a) }, `Compare ${clock(a.frame.date)} with ${clock(b.frame.date)}`)] : a ? [h('span', { class: 'more' }, `${clock(a.frame.date)} is marked. Mark another picture to compare them.`)] : []));
+    const seconds = b && precise([a.frame, b.frame]);
+    bar.replaceChildren(...(b ? [h('a', { class: 'button primary', href: linkTo(b.uri, b.frame, a) }, `Compare ${clock(a.frame.date, seconds)} with ${clock(b.frame.date, seconds)}`)] : a ? [h('span', { class: 'more' }, `${clock(a.frame.date)} is marked. Mark another picture to compare them.`)] : []));
   };
   return [days.map((d) => strip(d, mark, again)), bar];
 }
@@ -163,7 +166,7 @@ function strip(d, mark, again) {
     h('h3', {}, h('a', { href: '#/uri?u=' + encodeURIComponent(d.uri), dir: 'auto' }, name), h('span', { class: 'more' }, ` ${d.frames.length ? `${plural(d.frames.length, 'version')}, ${plural(pictures, 'picture')}` : 'nothing on this day'}`)),
     d.problem ? notice('warn', d.problem) : null,
     d.more ? h('p', { class: 'more' }, `${plural(d.more, 'earlier version')} of this day ${d.more === 1 ? 'is' : 'are'} not shown.`) : null,
-    d.frames.length ? h('ol', { class: 'film', tabindex: '0', 'aria-label': `Film strip of ${name}`, onkeydown: walk }, d.frames.map((f) => frame(d, f, mark, again))) : null,
+    d.frames.length ? h('ol', { class: 'film', tabindex: '0', 'aria-label': `Film strip of ${name}`, onkeydown: walk }, d.frames.map((f) => frame(d, f, mark, again, precise(d.frames)))) : null,
   );
 }
 
@@ -200,8 +203,8 @@ async function broken(img) {
 
 const thumb = (uri, f, alt, lazy = true) => h('img', { src: pictureOf(uri, f, 'thumb'), alt, width: '400', height: '540', loading: lazy ? 'lazy' : null, decoding: 'async', onerror: (e) => broken(e.target) });
 
-function frame(d, f, mark, again) {
-  const at = clock(f.date);
+function frame(d, f, mark, again, seconds) {
+  const at = clock(f.date, seconds);
   const headline = f.headline?.[1];
   return h(
     'li',
@@ -245,7 +248,7 @@ function sideBySide(state, days) {
   if (!times.length) return notice('', 'No page has a picture of this day.');
   const figures = days.map((d) => h('figure', {}));
   const says = h('output', {});
-  const range = h('input', { type: 'range', min: '0', max: '1439', step: '5', value: state.t || String(Math.min(1439, times.at(-1))), 'aria-label': 'Time of day' });
+  const range = h('input', { type: 'range', min: '0', max: '1440', step: '5', value: state.t || String(Math.ceil(times.at(-1) / 5) * 5), 'aria-label': 'Time of day' });
   const write = (t) => `${String(Math.floor(t / 60)).padStart(2, '0')}:${String(t % 60).padStart(2, '0')}`;
   const draw = () => {
     const t = Number(range.value);

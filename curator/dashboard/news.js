@@ -48,8 +48,10 @@ const feed = (asked) => {
   return h('p', { class: 'more' }, h('a', { href: '/feed.atom' + (String(q) ? '?' + q : '') }, 'Feed (Atom) of these captures'));
 };
 
-// daysOf groups captures by day, site and URI. Days, sites and URIs begin with the one captured last. Changes of a kind
-// are shown one by one.
+const fewest = 3; // changes of a page that are shown one by one on a day
+
+// daysOf groups captures by day, site and URI. Days, sites and URIs begin with the one captured last. Of changes of a
+// kind, the last three of a page are shown one by one.
 function daysOf(captures, single) {
   const days = [];
   for (const c of captures) {
@@ -57,23 +59,25 @@ function daysOf(captures, single) {
     if (days.at(-1)?.day !== day) days.push({ day, sites: [] });
     const sites = days.at(-1).sites;
     let site = sites.find((s) => s.host === c.host);
-    if (!site) sites.push((site = { host: c.host, uris: new Map() }));
-    const uri = site.uris.get(c.uri);
-    if (single) site.uris.set(c.uri + ' ' + c.at, { ...c, more: 0 });
-    else if (uri) uri.more++;
-    else site.uris.set(c.uri, { ...c, more: 0 });
+    if (!site) sites.push((site = { host: c.host, uris: new Map(), many: new Map() }));
+    const many = (site.many.get(c.uri) || 0) + 1;
+    site.many.set(c.uri, many);
+    const key = c.uri + ' ' + (single ? Math.min(many, fewest) : 1);
+    const known = site.uris.get(key);
+    if (known) known.more++;
+    else site.uris.set(key, { ...c, more: 0 });
   }
   return days;
 }
 
-const isPage = (c) => /html|pdf|^$/.test(c.type || '');
+const isPage = (c) => Boolean(c.change) || /html|pdf|^$/.test(c.type || ''); // what says that a page is gone may be plain text
 
 // site shows what was captured of a site on a day: first its pages, and folded what belongs to them.
 function site({ host, uris }, title) {
   const all = [...uris.values()];
   const [pages, files] = [all.filter(isPage), all.filter((c) => !isPage(c))];
-  const list = (of) => h('ol', { class: 'stream' }, of.map(item));
   const name = title(host);
+  const list = (of) => h('ol', { class: 'stream' }, of.map((c) => item(c, name)));
   return h(
     'section',
     { 'aria-label': name },
@@ -94,15 +98,21 @@ function kindsOf(files) {
   return changed ? `${text}; ${count(changed)} changed` : text;
 }
 
+// shortTitle leaves out the name of the site at the end of a title: it is above.
+function shortTitle(title, site) {
+  const rest = title.endsWith(site) && title.slice(0, -site.length);
+  return rest && /\s[|–—·:-]\s*$/.test(rest) ? rest.replace(/\s[|–—·:-]\s*$/, '') : title;
+}
+
 // item shows the last capture of a URI on a day.
-function item(c) {
+function item(c, site) {
   const said = { first: 'first capture', checked: 'unchanged, checked on demand' }[c.kind];
   const words = said || (c.change ? [chips(c.change), `version\u00a0${count(c.versions)}`] : `changed, version ${count(c.versions)}`);
   const earlier = c.more ? `; ${count(c.more)} earlier in this list` : '';
-  const type = c.type === 'text/html' ? '' : ` · ${c.type || 'no type'}`;
+  const type = c.type === 'text/html' || c.change ? '' : ` · ${c.type || 'no type'}`;
   const stamp = (t) => t.slice(0, 19).replace(/[^0-9]/g, '');
   const where = `u=${encodeURIComponent(c.uri)}&at=${stamp(c.at)}`;
-  const link = (page, verb) => h('a', { href: `#/${page}?${where}`, 'aria-label': `${verb} ${c.title || c.uri}` }, verb.toLowerCase());
+  const link = (page, verb, more = '') => h('a', { href: `#/${page}?${where}${more}`, 'aria-label': `${verb} ${c.title || c.uri}` }, verb.toLowerCase());
   return h(
     'li',
     { class: c.kind },
@@ -110,11 +120,11 @@ function item(c) {
     h(
       'div',
       { class: 'what' },
-      h('a', { href: '#/uri?u=' + encodeURIComponent(c.uri), dir: 'auto' }, c.title || new URL(c.uri).pathname),
+      h('a', { href: '#/uri?u=' + encodeURIComponent(c.uri), dir: 'auto' }, shortTitle(c.title || '', site) || new URL(c.uri).pathname),
       h('div', { class: 'more' }, words, earlier + type),
       c.change ? details(c.change, 3) : null,
     ),
-    h('span', { class: 'see' }, c.kind === 'changed' && (!c.change || c.change.before) ? link('compare', 'Compare') : null, link('view', 'View')),
+    h('span', { class: 'see' }, c.kind === 'changed' && (!c.change || c.change.before) ? link('compare', 'Compare', c.change ? '&before=' + c.change.before : '') : null, link('view', 'View')),
   );
 }
 

@@ -26,13 +26,13 @@ export async function renderedOf(uri) {
 const few = 10; // versions that are shown at once
 const most = 100; // versions that are shown at all
 
-// history returns what changed on a page from version to version, to be read downward.
-async function history(uri) {
-  const known = await optional(`new?change=any&limit=${most}&uri=` + encodeURIComponent(uri));
+// history returns what changed on a page from version to version, to be read downward, to its first version.
+function history(known, versions) {
   if (!known?.captures.length) return null;
+  const first = !known.more && versions?.count === versions?.versions.length ? versions?.versions.at(-1) : null;
   return [
     h('h2', {}, 'What changed'),
-    h('ol', { class: 'stream history', 'aria-label': 'Changes, newest first' }, known.captures.map(step)),
+    h('ol', { class: 'stream history', 'aria-label': 'Changes, newest first' }, known.captures.map(step), first ? published(first) : null),
     known.more ? h('p', { class: 'more' }, `These are the last ${plural(known.captures.length, 'change')}.`) : null,
   ];
 }
@@ -50,9 +50,21 @@ function step(c) {
   );
 }
 
+// published shows the first version, with which a history begins.
+const published = (v) =>
+  h(
+    'li',
+    {},
+    h('time', { datetime: v.date, title: moment(v.date) + ' UTC' }, moment(v.date).slice(0, 16)),
+    h('div', { class: 'what' }, h('div', { class: 'more' }, h('span', { class: 'kind' }, 'first capture'), ' version\u00a01')),
+    h('span', { class: 'see' }, h('a', { href: v.links.view, 'aria-label': `View the first version, of ${moment(v.date)}` }, 'view')),
+  );
+
 // versionList returns what changed on a page, and a list of its versions with links to see and to compare them.
 export async function versionList(uri) {
-  const [known, changes] = await Promise.all([optional('versions?uri=' + encodeURIComponent(uri)), history(uri)]);
+  const named = 'uri=' + encodeURIComponent(uri);
+  const [known, changed] = await Promise.all([optional('versions?' + named), optional(`new?change=any&limit=${most}&${named}`)]);
+  const changes = history(changed, known);
   if (!known) return changes || [];
   const rest = known.versions.slice(few, most);
   return [

@@ -45,7 +45,7 @@ var disputes = [][2]string{
 var happenings = []string{
 	"{person}, reporting from {place}: the water is {n} centimetres above the quay, and {body} has sent for more {thing}.",
 	"{body} closes the road to {place}. {n} people have been brought to the town hall; nobody is hurt.",
-	"The lights are out in {place}. {body} hopes to have {n} streets back before {day}.",
+	"The lights are out in {place}. There will be light in {n} streets again before {day}, says {body}.",
 	"{person} of {body}: “We have seen worse, but not with this many {thing} in the water.”",
 	"{n} {thing} have broken loose at {place}. Readers are asked to keep away from the harbour wall.",
 	"A ferry with {n} passengers waits outside {place}. {person} says they have tea, and cards.",
