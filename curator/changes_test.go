@@ -41,7 +41,7 @@ func from(hour int, p testcrawl.Page) testcrawl.Page {
 	return p
 }
 
-// blog is what a liveblog said until an hour, the newest on top.
+// blog returns a liveblog with an entry for each hour, the newest on top.
 func blog(hour int) testcrawl.Page {
 	var b strings.Builder
 	for ; hour >= 7; hour-- {
@@ -171,7 +171,8 @@ func TestANewspapersDayIsToldAsChanges(t *testing.T) {
 			t.Fatalf("the changes of the liveblog are %q", got)
 		}
 		newest := []api.ChangePart{{Text: "The water is 170 centimetres above the quay of the old harbour now.", Added: true}}
-		if c := grown[0].Change; c.Sentences != (api.ChangeSize{Added: 12}) || c.Words.Removed > 0 || !slices.Equal(c.First, newest) {
+		c := grown[0].Change
+		if c.Sentences != (api.ChangeSize{Added: 12}) || c.Words.Removed > 0 || !slices.Equal(c.First, newest) {
 			t.Errorf("the liveblog: %+v", c)
 		}
 		for query, want := range map[string]int{

@@ -399,7 +399,7 @@ func firstSentence(before, after string) []Part {
 	return wordParts(a, b)
 }
 
-// hasWords reports whether a sentence has at least three words that are not numbers. A time or a name alone says little.
+// hasWords reports whether a sentence has at least three words that are no numbers. A time or a name alone says little.
 func hasWords(parts []Part) bool {
 	n := 0
 	for _, p := range parts {

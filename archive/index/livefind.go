@@ -52,7 +52,7 @@ func (l *Live) Find(key string, see func(Entry)) error {
 	return nil
 }
 
-// lineBuffer is what is read at once: it has the next lines too, which often have the same key.
+// lineBuffer is the number of bytes that are read at once. The next lines often have the same key.
 const lineBuffer = 8 << 10
 
 // placesOf returns the places of the lines of a key, and the live file in which they are, also if it is replaced.
