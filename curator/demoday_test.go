@@ -150,7 +150,9 @@ func recordTheDemo(w *world) demo {
 	r.record(w, question("compare", "at", d.grown.At.Format(index.DateLayout), "before", d.grown.Change.Before,
 		"uri", liveblog, "what", "text"))
 	day := question("fronts/day", "day", demoBegins.Format(time.DateOnly), "uri", courier)
-	r.record(w, question("fronts/month", "month", "", "uri", courier), question("fronts/month", "month", "2000-01", "uri", courier), day)
+	for _, month := range []string{"", "2000-01"} {
+		r.record(w, question("fronts/month", "month", month, "uri", courier), day)
+	}
 	d.strip = get[FrontDay](w, api.Base+"/"+day).Frames
 	for _, f := range d.strip {
 		for _, size := range []string{"thumb", "sheet"} {
