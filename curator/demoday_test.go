@@ -125,7 +125,8 @@ func (w *world) indexed() {
 	folder := w.Parts.Config.Current().Storage.WARC
 	w.Must(w.Parts.Archive.Seal(time.Now()))
 	ignored := func(warc.Finding) error { return nil }
-	_, err := index.WriteFile(w.Context(), []string{folder}, index.Options{}, filepath.Join(folder, index.FileName), ignored)
+	path := filepath.Join(folder, index.FileName)
+	_, err := index.WriteFile(w.Context(), []string{folder}, index.Options{}, path, ignored)
 	w.Must(err)
 	live, err := index.OpenLive(w.Context(), folder, nil, ignored)
 	w.Must(err)
