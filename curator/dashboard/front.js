@@ -1,6 +1,6 @@
 // The picture of a page, with a slider to another one.
 import { h, ask, count, notice, uriLink } from './page.js';
-import { clock, linkTo, longDay, nameOf, pictureOf, precise } from './fronts.js';
+import { broken, clock, linkTo, longDay, nameOf, pictureOf, precise } from './fronts.js';
 import { slider } from './slider.js';
 
 const dateOf = (at) => at.replace(/^(....)(..)(..)(..)(..)(..)$/, '$1-$2-$3T$4:$5:$6Z');
@@ -46,7 +46,7 @@ export async function frontPage(again, wanted) {
     ),
     frame.late ? notice('', 'This picture was made later, of the archived page and what it embeds, without a network.') : null,
     frame.headline ? h('div', { class: 'change' }, h('p', { class: 'headlines' }, h('del', { dir: 'auto' }, frame.headline[0]), ' ', h('ins', { dir: 'auto' }, frame.headline[1]))) : null,
-    old ? await compared({ uri: bu, page: there, frame: old }, { uri, page: here, frame }, foreign) : h('div', { class: 'slider' }, h('div', { class: 'stage' }, h('img', { src: pictureOf(uri, frame, 'sheet'), alt: `${nameOf(here)} at ${clock(frame.date)}` }))),
+    old ? await compared({ uri: bu, page: there, frame: old }, { uri, page: here, frame }, foreign) : h('div', { class: 'slider' }, h('div', { class: 'stage' }, h('img', { src: pictureOf(uri, frame, 'sheet'), alt: `${nameOf(here)} at ${clock(frame.date)}`, onerror: (e) => broken(e.target) }))),
   ];
 }
 

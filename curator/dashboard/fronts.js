@@ -190,7 +190,7 @@ function walk(event) {
 }
 
 // broken says in place of a picture why there is none.
-async function broken(img) {
+export async function broken(img) {
   let why = 'The picture cannot be shown.';
   try {
     const answer = await fetch(img.src);
