@@ -88,6 +88,8 @@ func (c *Crawler) smallestRecord(v *aspects.Visit, s *settings) (a aspects.Kept,
 		return aspects.Kept{Keeping: aspects.KeptNothing}, nil
 	case !warcout.IsResponse(got.Head):
 		return thinned(v, s.Dedup, evidence(v)), nil
+	case got.OddFraming && got.Complete && isKnown(v):
+		return aspects.Kept{Keeping: aspects.KeptNothing}, nil // no revisit can refer to the last record
 	case payloadDigest(v.Capture).IsZero():
 		return aspects.Kept{Keeping: aspects.KeptResponse}, nil
 	}

@@ -133,8 +133,12 @@ func (c *Crawler) dedupChange(v *aspects.Visit, s dedup.Policy) (dedup.Change, e
 }
 
 // payloadDigest returns the digest of the payload of a capture. For a body that was cut at the size limit it is the
-// digest of the beginning. It is zero for a body that is incomplete for another reason: that one differs each time.
+// digest of the beginning. It is zero for a body that is incomplete for another reason: that one differs each time. It
+// is zero, too, if readers of archives disagree about what the payload is: nothing may refer to it.
 func payloadDigest(c *fetch.Capture) digest.Digest {
+	if c.OddFraming {
+		return digest.Digest{}
+	}
 	if c.Complete {
 		return c.PayloadDigest
 	}
@@ -144,6 +148,9 @@ func payloadDigest(c *fetch.Capture) digest.Digest {
 // storedDigest returns the digest of the bytes that the archive gets of the payload of a capture, also if it was cut
 // for any reason. Whether another capture is the same, [payloadDigest] decides.
 func storedDigest(c *fetch.Capture) digest.Digest {
+	if c.OddFraming {
+		return digest.Digest{}
+	}
 	if c.Complete {
 		return c.PayloadDigest
 	}

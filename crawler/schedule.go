@@ -116,7 +116,7 @@ func pastVisit(v *aspects.Visit) PastVisit {
 	h.Body = PastBody{
 		Complete: got.Complete, ContentType: got.Header.Get("Content-Type"), Location: got.Header.Get("Location"),
 		Comparison: v.Compared, Near: v.Verdict.Near, Payload: got.PayloadDigest, Size: got.PayloadSize,
-		Origin: v.Kept.Origin, NoOrigin: v.Kept.Keeping == aspects.KeptEvidence,
+		Origin: v.Kept.Origin, NoOrigin: v.Kept.Keeping == aspects.KeptEvidence || got.OddFraming,
 		Evidence: got.Status > 0 && !warcout.IsResponse(got.Head),
 	}
 	if h.Body.NoOrigin {

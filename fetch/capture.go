@@ -41,6 +41,7 @@ type Capture struct {
 	PayloadSize int64  // bytes of the body without transfer coding, as far as received
 	ContentSize int64  // bytes of the body without content coding, as far as decoded
 	Framing     string // of the body, see [digest.Framing]
+	OddFraming  bool   // readers of archives disagree about what the payload is
 
 	BlockDigest   digest.Digest // zero without a response
 	PayloadDigest digest.Digest // zero unless Complete, and for a 304

@@ -234,6 +234,20 @@ func appendClean(b []byte, part string, did *repair) []byte {
 	return b
 }
 
+// isOddlyFramed reports whether a head announces a transfer coding otherwise than HTTP/1.1 with one field "chunked".
+// Readers of archives disagree about what the payload is then.
+func isOddlyFramed(head []byte) bool {
+	plain, codings := bytes.HasPrefix(head, []byte("HTTP/1.1 ")), 0
+	for line := range bytes.Lines(head) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		if bytes.EqualFold(bytes.TrimSpace(name), []byte("Transfer-Encoding")) {
+			codings++
+			plain = plain && len(bytes.TrimSpace(name)) == len(name) && bytes.EqualFold(bytes.TrimSpace(value), []byte("chunked"))
+		}
+	}
+	return codings > 1 || codings == 1 && !plain
+}
+
 // cleanFraming returns the one field that says where the body ends, or nothing if it ends with the connection.
 func cleanFraming(lengths, codings []string) string {
 	if len(codings) > 0 {

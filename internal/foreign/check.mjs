@@ -75,7 +75,7 @@ async function payloads(file, records) {
       out.status = record.httpHeaders.statusline;
       if (out.type !== "revisit") {
         const body = await record.readFully(false);
-        const chunked = /chunked/i.test(record.httpHeaders.headers.get("Transfer-Encoding") ?? "");
+        const chunked = record.httpHeaders.headers.get("Transfer-Encoding") === "chunked"; // as warcio has it
         const payload = chunked ? await new AsyncIterReader([body], null, true).readFully() : body;
         out.payloadLength = payload.length;
         out.computedPayload = digest(payload);
