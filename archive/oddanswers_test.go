@@ -57,8 +57,8 @@ var oddAnswers = map[string]string{
 }
 
 // TestTheArchiveOfOddAnswersHasNoErrors visits pages whose answers break the rules of HTTP. The archive must be right
-// all the same, for us and for warcio. Warnings are about a content coding that cannot be removed, and heads that gowarc
-// does not read.
+// all the same, for us and for warcio. Warnings are about a content coding that cannot be removed, and heads that
+// gowarc does not read.
 func TestTheArchiveOfOddAnswersHasNoErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

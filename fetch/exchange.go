@@ -156,8 +156,7 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 		w.err = x.beginBody(ctx, k, w)
 	}
 	codings := digest.ContentCodings(res.Header.Values("Content-Encoding"))
-	c.Framing = digest.Framing(len(res.TransferEncoding) > 0, codings)
-	c.OddFraming = isOddlyFramed(c.Head)
+	c.Framing, c.OddFraming = digest.Framing(len(res.TransferEncoding) > 0, codings), isOddlyFramed(c.Head)
 	b.body.Reset()
 	b.strong.Reset()
 	b.payload = payload{body: res.Body, hash: b.body, strong: b.strong}

@@ -242,7 +242,8 @@ func isOddlyFramed(head []byte) bool {
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		if bytes.EqualFold(bytes.TrimSpace(name), []byte("Transfer-Encoding")) {
 			codings++
-			plain = plain && len(bytes.TrimSpace(name)) == len(name) && bytes.EqualFold(bytes.TrimSpace(value), []byte("chunked"))
+			value = bytes.TrimSpace(value)
+			plain = plain && len(bytes.TrimSpace(name)) == len(name) && bytes.EqualFold(value, []byte("chunked"))
 		}
 	}
 	return codings > 1 || codings == 1 && !plain
