@@ -205,19 +205,12 @@ func (c *comparison) links() {
 	is, isAds := count(c.after.Links, key)
 	c.around = c.around || !maps.Equal(wasAds, isAds)
 	gone := func(all []Link, others map[string]int) (list []Link, n int) {
-		listed := map[string]int{} // places in the list
+		listed := map[string]bool{}
 		for _, l := range all {
-			if l.ad || l.enlarges || others[l.URI] > 0 {
+			if l.ad || l.enlarges || others[l.URI] > 0 || listed[l.URI] {
 				continue
 			}
-			at, known := listed[l.URI]
-			if known && at < len(list) && list[at].Text == "" { // the link before it has only a picture
-				list[at].Text = l.Text
-			}
-			if known {
-				continue
-			}
-			listed[l.URI] = n
+			listed[l.URI] = true
 			if n++; len(list) < MaxListed {
 				list = append(list, named(l, all))
 			}

@@ -148,20 +148,3 @@ func TestTheFirstChangedSentenceHasItsWordsMarked(t *testing.T) {
 		}
 	}
 }
-
-// TestATeaserIsNamedByItsHeadline compares a page of teasers. Each has two links: a picture, and the headline.
-func TestATeaserIsNamedByItsHeadline(t *testing.T) {
-	t.Parallel()
-	front := func(numbers ...int) *Page {
-		content := "<title>Paper</title><main>"
-		for _, n := range numbers {
-			content += fmt.Sprintf(`<article><a href="/%d"><img src="/%[1]d.png" alt=""></a><h3><a href="/%[1]d">Street %[1]d is dark</a></h3></article>`, n)
-		}
-		return Read([]byte(content+"</main>"), "text/html; charset=utf-8", "http://paper.example/")
-	}
-	got := Compare(front(1, 2, 3, 4, 5, 6), front(7, 2, 3, 4, 5, 6))
-	want := []Link{{URI: "http://paper.example/7", Text: "Street 7 is dark"}}
-	if !slices.Equal(got.Came, want) || len(got.Went) != 1 || got.Went[0].Text != "Street 1 is dark" || got.Links != (Size{1, 1}) {
-		t.Errorf("%+v came, %+v went, want %+v", got.Came, got.Went, want)
-	}
-}
