@@ -3,7 +3,6 @@ package changes
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 )
