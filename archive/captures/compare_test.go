@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -318,5 +319,18 @@ func TestManyLinesTakeBoundedMemory(t *testing.T) { //nolint:paralleltest // see
 	got := compared(t, "text/plain", one, other, Source, digest.Spec{})
 	if len(got.Notes) == 0 || !strings.Contains(got.Notes[0], "first 100,000 lines") {
 		t.Errorf("the notes are %q", got.Notes)
+	}
+}
+
+// Links next to each other are words of their own, as in a menu. A link within a word is part of it.
+func TestLinksOfAMenuDoNotRunTogether(t *testing.T) {
+	t.Parallel()
+	page := `<nav><a href=/world>World</a><a href=/city>City</a></nav><p>re<a href=/open>open</a>ing`
+	var got []string
+	for _, l := range readerLines([]byte(page), nil) {
+		got = append(got, l.text())
+	}
+	if want := []string{"World City", "reopening"}; !slices.Equal(got, want) {
+		t.Errorf("a reader sees %q, want %q", got, want)
 	}
 }

@@ -226,7 +226,7 @@ func (l *Library) During(address, stamps string, see func(index.Entry)) error {
 		}
 	}
 	if l.live != nil {
-		err := l.live.Find(key, some)
+		err := l.live.Find(key, stamps, some)
 		if err != nil {
 			return err
 		}

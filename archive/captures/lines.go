@@ -164,6 +164,7 @@ type reader struct {
 	counted  int       // bytes of the page
 	skipping atom.Atom // the invisible element that is being skipped
 	depth    int       // of elements with the same name inside it
+	linked   bool      // a link has just ended
 }
 
 // unseen are the elements whose content a reader does not see.
@@ -195,6 +196,8 @@ func (r *reader) start(z *html.Tokenizer, alone bool, from int) {
 	}
 	if !slices.Contains(inLine, a) {
 		r.flush()
+	} else if a == atom.A && r.linked && len(r.current.spans) > 0 {
+		r.current.add(" ", "") // a reader sees two links, as of a menu
 	}
 	for a == atom.Img && more {
 		var key, value []byte
@@ -208,6 +211,7 @@ func (r *reader) start(z *html.Tokenizer, alone bool, from int) {
 }
 
 func (r *reader) end(a atom.Atom) {
+	r.linked = a == atom.A
 	switch {
 	case r.skipping != 0 && a == r.skipping:
 		if r.depth--; r.depth < 0 {
@@ -219,6 +223,7 @@ func (r *reader) end(a atom.Atom) {
 }
 
 func (r *reader) text(from, to int) {
+	r.linked = false
 	if r.current.number == 0 {
 		begin := from + len(r.page[from:to]) - len(bytes.TrimLeft(r.page[from:to], " \t\r\n\f"))
 		r.newlines += bytes.Count(r.page[r.counted:begin], []byte("\n"))

@@ -302,7 +302,7 @@ func BenchmarkFindOfManyVersions(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		n := 0
-		archivetest.Must(b, l.live.Find(key, func(Entry) { n++ }))
+		archivetest.Must(b, l.live.Find(key, "", func(Entry) { n++ }))
 		if n != 3000 {
 			b.Fatalf("%d lines", n)
 		}

@@ -19,14 +19,15 @@ type place struct {
 	at  int64
 }
 
-// Find calls see with the entries of a key in the live file, in the order in which they were added.
-func (l *Live) Find(key string, see func(Entry)) error {
+// Find calls see with the entries of a key in the live file whose timestamps begin with a text, in the order in which
+// they were added.
+func (l *Live) Find(key, stamps string, see func(Entry)) error {
 	f, places, err := l.placesOf(key)
 	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	want := key + " "
+	want := key + " " + stamps
 	in, at := bufio.NewReaderSize(nil, lineBuffer), int64(-1) // at is where in is
 	for _, pos := range places {
 		line, err := "", io.EOF
@@ -43,7 +44,7 @@ func (l *Live) Find(key string, see func(Entry)) error {
 		}
 		at = pos + int64(len(line))
 		if !strings.HasPrefix(line, want) {
-			continue // another key with the same hash
+			continue // another time, or another key with the same hash
 		}
 		if e, err := ParseEntry(strings.TrimSuffix(line, "\n")); err == nil { // longer lines are not found
 			see(e)
