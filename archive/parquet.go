@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/url"
 	"path/filepath"
@@ -44,6 +45,9 @@ type tableRow struct {
 	StateReason *string `parquet:"content_state_reason,optional,dict,zstd"`
 	Comparison  *string `parquet:"comparison_digest,optional,zstd"`
 	VisitReason *string `parquet:"visit_reason,optional,zstd"`
+
+	// Kinds of what a reader sees that changed, as "headline,text"; null unless the archive says it (warc.changes).
+	Changes *string `parquet:"change_kinds,optional,dict,zstd"`
 }
 
 // rowWriter receives the sorted lines of an index and writes them as rows of a Parquet file.
@@ -52,7 +56,12 @@ type rowWriter struct {
 	rest []byte            // of a line that is not whole yet
 	last map[string]string // digests by URLs that have the key of the last line
 	key  string
+	held []tableRow // of this key, in order: what changed with them may follow
+	rows int64
 }
+
+// maxHeld is the maximum number of rows that wait. What changed is said a moment after the capture.
+const maxHeld = 1000
 
 // rowGroup is the number of rows that are kept in memory and written together.
 const rowGroup = 100_000
@@ -75,11 +84,39 @@ func (t *rowWriter) Write(p []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if _, err := t.out.Write([]tableRow{t.row(e)}); err != nil {
+		if err := t.add(e); err != nil {
 			return 0, err
 		}
 		t.rest = append(t.rest[:0], rest...)
 	}
+}
+
+// add adds the row of a capture, or says of the last row of its URL what changed.
+func (t *rowWriter) add(e index.Entry) error {
+	if e.MIME == index.ChangeMIME {
+		for i := len(t.held) - 1; i >= 0; i-- {
+			if r := &t.held[i]; r.URL == e.URL {
+				r.Changes = unlessEmpty(e.Visit.Changes)
+				break
+			}
+		}
+		return nil
+	}
+	if e.Key != t.key || len(t.held) >= maxHeld {
+		if err := t.flush(); err != nil {
+			return err
+		}
+	}
+	t.held = append(t.held, t.row(e))
+	return nil
+}
+
+// flush writes the rows that wait.
+func (t *rowWriter) flush() error {
+	n, err := t.out.Write(t.held)
+	t.rows += int64(n)
+	t.held = t.held[:0]
+	return err
 }
 
 // row returns the row of a capture.
@@ -148,7 +185,8 @@ func writeTable(
 	o.Milliseconds, o.Visits = true, true
 	sum, err := index.Build(ctx, paths, o, t, report)
 	if err == nil {
-		err = t.out.Close()
+		err = errors.Join(t.flush(), t.out.Close())
+		sum.Entries = t.rows
 	}
 	if err == nil {
 		err = out.Replace()

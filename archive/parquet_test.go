@@ -72,6 +72,35 @@ func TestTheTableSaysWhatEachVisitFound(t *testing.T) {
 	}
 }
 
+// With warc.changes the table says what a reader sees that changed with each version, also if the record about it is in
+// another file. A record that cannot be read says nothing.
+func TestTheTableSaysWhatChangedWithAVersion(t *testing.T) {
+	t.Parallel()
+	const page = "http://a.example/"
+	note := func(id, about, content string) string {
+		return archivetest.Plain(archivetest.Fields("metadata", id, "WARC-Target-URI: urn:change:"+about,
+			"Content-Type: application/json"), content)
+	}
+	kinds := func(uri, at, kinds string) string {
+		return fmt.Sprintf(`{"uri":%q,"at":"2026-11-21T%sZ","change":{"kinds":[%s]}}`, uri, at, kinds)
+	}
+	l := archivetest.New(t)
+	for _, text := range []string{"one", "two", "three"} { // 9:00, 10:00 and 11:00
+		l.Page(page, archivetest.HTMLHead, text)
+	}
+	l.Page(page+"other", archivetest.HTMLHead, "one")
+	l.Seal()
+	file := archivetest.Save(t, "notes.warc", []byte(note("n1", page, kinds(page, "10:00:02.5", `"headline","text"`))+
+		note("n2", page, kinds(page, "11:00:04", `"links"`))+note("n3", page, "no JSON")+
+		note("n4", "http://b.example/", kinds("http://b.example/", "11:00:04", `"text"`))))
+	out := filepath.Join(t.TempDir(), "t.parquet")
+	line{[]string{"index", "-o", out, l.Dir, file}, cli.ExitOK, []string{"4 captures"}}.run(t)
+	got := fmt.Sprint(foreign.DuckDB(t, `SELECT hour(fetch_time), change_kinds FROM '`+out+`' ORDER BY fetch_time`))
+	if want := "[[9 <nil>] [10 headline,text] [11 links] [12 <nil>]]"; got != want {
+		t.Errorf("the table has %s, want %s", got, want)
+	}
+}
+
 // The questions of the example are answered from this table and from what arcrawl changes prints.
 func TestDuckDBAnswersTheQuestionsOfTheExample(t *testing.T) {
 	t.Parallel()

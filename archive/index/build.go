@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/base32"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/fileio"
@@ -119,6 +121,9 @@ func addLines(
 	var last visited
 	err := warc.EachRecord(ctx, f, o.Progress, found, func(rec *warc.Record) error {
 		if o.Visits && rec.Header.Type() == "metadata" {
+			if e, ok := changeOf(rec, f.Name); ok {
+				return errors.Join(rec.Close(), add(e))
+			}
 			return last.read(rec)
 		}
 		e, ok, err := EntryOf(rec, f.Name, in)
@@ -148,6 +153,28 @@ func addLines(
 	}
 	return errors.Join(err, lines.add(batch))
 }
+
+// changeOf returns the entry of a record that says what a reader sees that changed. ok is false for other records.
+func changeOf(rec *warc.Record, filename string) (e Entry, ok bool) {
+	if !strings.HasPrefix(rec.Header.Target(), ChangeMIME+":") {
+		return e, false
+	}
+	var note struct {
+		URI    string    `json:"uri"`
+		At     time.Time `json:"at"`
+		Change struct {
+			Kinds []string `json:"kinds"`
+		} `json:"change"`
+	}
+	err := json.NewDecoder(io.LimitReader(rec, maxNote)).Decode(&note)
+	return Entry{
+		Key: uri.ReplayKey(note.URI), URL: note.URI, Timestamp: Stamp(note.At, true), MIME: ChangeMIME,
+		Offset: rec.Offset, Filename: filename, Visit: &Visit{Changes: strings.Join(note.Change.Kinds, ",")},
+	}, err == nil && note.URI != "" && !note.At.IsZero()
+}
+
+// maxNote is the maximum number of bytes that are read of a record about a change.
+const maxNote = 1 << 20
 
 // visited is a capture whose metadata record may follow.
 type visited struct {

@@ -64,7 +64,14 @@ type Visit struct {
 	StateReason string `json:"contentStateReason,omitempty"`
 	Comparison  string `json:"comparisonDigest,omitempty"` // of the payload after scrubbing; empty if nothing is scrubbed
 	VisitReason string `json:"visitReason,omitempty"`      // why the URI was due
+
+	// Changes are the kinds of what a reader sees that changed, with commas between them. Only entries whose MIME is
+	// [ChangeMIME] have some.
+	Changes string `json:"changes,omitempty"`
 }
+
+// ChangeMIME marks an entry that is no capture: it says what changed with the last capture of its URL before it.
+const ChangeMIME = "urn:change"
 
 // Date returns the timestamp as a time. It is the zero time if the timestamp is not valid.
 func (e Entry) Date() time.Time {
@@ -109,7 +116,7 @@ func (e Entry) AppendTo(b []byte) []byte {
 	b = appendText(append(b, `{"url":`...), e.URL)
 	type field struct{ name, value string }
 	fields := [...]field{
-		{`,"mime":`, cutMIME(e.MIME)}, {`,"status":`, e.Status}, {`,"digest":`, e.Digest}, {}, {}, {}, {},
+		{`,"mime":`, cutMIME(e.MIME)}, {`,"status":`, e.Status}, {`,"digest":`, e.Digest}, {}, {}, {}, {}, {},
 	}
 	if v := e.Visit; v != nil {
 		copy(fields[3:], []field{
@@ -117,6 +124,7 @@ func (e Entry) AppendTo(b []byte) []byte {
 			{`,"contentStateReason":`, v.StateReason},
 			{`,"comparisonDigest":`, v.Comparison},
 			{`,"visitReason":`, v.VisitReason},
+			{`,"changes":`, v.Changes},
 		})
 	}
 	for _, f := range fields {
