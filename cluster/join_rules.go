@@ -341,14 +341,17 @@ func joinTraps(_ *joining, all []api.Traps, _ []int) (api.Traps, error) {
 
 // joinHeaders joins the tables of validators and dates.
 func joinHeaders(_ *joining, all []api.HeaderReport, _ []int) (api.HeaderReport, error) {
-	out := api.HeaderReport{Rows: []api.HeaderTrust{}, Dates: []api.DateTrust{}}
+	out := api.HeaderReport{Rows: []api.HeaderTrust{}, Dates: []api.DateTrust{}, Indexes: []api.IndexTrust{}}
 	for _, p := range all {
 		out.Rows, out.Dates, out.More = append(out.Rows, p.Rows...), append(out.Dates, p.Dates...), out.More || p.More
+		out.Indexes = append(out.Indexes, p.Indexes...)
 	}
 	slices.SortStableFunc(out.Rows, func(a, b api.HeaderTrust) int { return cmp.Compare(a.Host, b.Host) })
 	slices.SortStableFunc(out.Dates, func(a, b api.DateTrust) int { return cmp.Compare(a.Host, b.Host) })
-	out.More = out.More || len(out.Rows) > maxHeaders || len(out.Dates) > maxHeaders
+	slices.SortStableFunc(out.Indexes, func(a, b api.IndexTrust) int { return cmp.Compare(a.Host, b.Host) })
+	out.More = out.More || len(out.Rows) > maxHeaders || len(out.Dates) > maxHeaders || len(out.Indexes) > maxHeaders
 	out.Rows, out.Dates = first(out.Rows, maxHeaders), first(out.Dates, maxHeaders)
+	out.Indexes = first(out.Indexes, maxHeaders)
 	return out, nil
 }
 

@@ -130,6 +130,7 @@ func (c *Crawler) composeFeeds() {
 			return config.OwnFor[feeds.Options](settingsOf(v).config, seed)
 		},
 		Frontier: p.Frontier, Dates: p.Reputation.Dates, AddDate: p.Reputation.AddDate, Log: p.Log,
+		Indexes: p.Reputation.Indexes, ChangeIndexes: p.Reputation.ChangeIndexes, Rule: a.noise.Rule,
 		NotifyHub: p.NotifyHub, Candidate: c.candidate,
 		Born: func(v *aspects.Visit, item feeds.Item, kind feeds.Kind, first bool) time.Time {
 			return a.articles.Born(v, articles.Listed{

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -14,7 +15,8 @@ import (
 type Index struct {
 	// Said counts the pages that the index said had changed: right if a visit found them changed.
 	Said Standing `cbor:"1,keyasint,omitempty"`
-	// Heard counts the changes that visits found without the index: right if its next readings said so too.
+	// Heard counts the changes that visits found: right if the index had said so, or said so at its next readings. While
+	// it is followed only those count that visits found without it.
 	Heard Standing `cbor:"2,keyasint,omitempty"`
 	// Score is the logarithm of how many times more likely the results in Said are if the index is true than if it knows
 	// nothing. It is bounded, so that the last results decide.
@@ -26,6 +28,10 @@ type Index struct {
 
 	Read     time.Time `cbor:"6,keyasint,omitempty"` // the last reading
 	Readings int       `cbor:"7,keyasint,omitempty"` // number of readings
+	// Newest is the time of the last change that it said. Quiet says that it is silent for longer than it should be: then
+	// it is not followed, until it says something again.
+	Newest time.Time `cbor:"13,keyasint,omitempty"`
+	Quiet  bool      `cbor:"14,keyasint,omitempty"`
 	// Listed is the number of pages that it listed when Idle was last 0. Idle counts the readings since then that did not
 	// raise the score. Reached is the score at the last reading.
 	Listed  int     `cbor:"8,keyasint,omitempty"`
@@ -54,6 +60,9 @@ const (
 	heardEarned = 1    // of these, how many an index may leave out to begin
 	heardLost   = 4    // of these, how many left out end it
 
+	maxQuiet = 4              // pages that usually change in a time in which the index may say nothing
+	minQuiet = 12 * time.Hour // a night
+
 	newsMemory = 7 * 24 * time.Hour // a reading fades from News in this time
 	// maxReadingWaits is how long the wait of an index may be, in own waits of a page that follows it. A page that changes
 	// faster keeps its own waits.
@@ -74,7 +83,9 @@ func (x Index) AfterSaid(changed bool, expected float64) Index {
 	if !changed {
 		proof = math.Log((1 - indexTruth) / (1 - expected))
 	}
-	x.Said = x.Said.counted(changed)
+	if x.Said = x.Said.counted(changed); changed && !x.Followed {
+		x.Heard = x.Heard.counted(true) // all changes count until audits are rare
+	}
 	x.Score = min(max(x.Score+proof, -scoreBound), scoreBound)
 	return x.judged()
 }
@@ -98,6 +109,9 @@ func (x Index) Unfollowed() Index {
 	return x
 }
 
+// Useless reports whether the index says nothing that was not expected anyway.
+func (x Index) Useless() bool { return x.Score <= -scoreProof }
+
 // counted returns s after one more statement.
 func (s Standing) counted(right bool) Standing {
 	if right {
@@ -112,9 +126,9 @@ func (s Standing) counted(right bool) Standing {
 func (x Index) judged() Index {
 	was, left := x.Followed, bits.OnesCount64(x.Heard.Recent&(1<<heardWindow-1))
 	if was {
-		x.Followed = x.Score > 0 && left < heardLost
+		x.Followed = !x.Quiet && x.Score > 0 && left < heardLost
 	} else {
-		x.Followed = x.Score >= scoreProof && left <= heardEarned && x.Heard.Known >= heardProof
+		x.Followed = !x.Quiet && x.Score >= scoreProof && left <= heardEarned && x.Heard.Known >= heardProof
 	}
 	if was != x.Followed {
 		x.Idle = 0
@@ -127,6 +141,9 @@ func (x Index) judged() Index {
 func (x Index) AfterReading(now time.Time, listed int, ages iter.Seq[time.Duration]) Index {
 	var news [indexSpans]float64
 	for age := range ages {
+		if at := now.Add(-age); at.After(x.Newest) {
+			x.Newest = at
+		}
 		for i := indexSpans - 1; i >= 0 && age < indexSpan(i); i-- {
 			news[i]++
 		}
@@ -145,7 +162,18 @@ func (x Index) AfterReading(now time.Time, listed int, ages iter.Seq[time.Durati
 	if listed >= 2*x.Listed {
 		x.Listed, x.Idle = listed, 0
 	}
-	return x
+	x.Quiet = x.isQuiet(now)
+	return x.judged()
+}
+
+// isQuiet reports whether the index has said nothing for a time in which it usually says that several pages changed.
+func (x Index) isQuiet(now time.Time) bool {
+	for i, pages := range x.News {
+		if pages >= maxQuiet {
+			return now.Sub(x.Newest) > max(indexSpan(i), minQuiet)
+		}
+	}
+	return false
 }
 
 // Planned returns the record with the wait until the next reading, where pages are visited each time that a number of
@@ -187,4 +215,71 @@ func (x Index) Patience() time.Duration {
 		return maxPatience
 	}
 	return min(max(latePatience*x.Late, minPatience), maxPatience)
+}
+
+// HostIndex is an index of a host, with the changes that visits have found and that it may still report.
+type HostIndex struct {
+	URI string `cbor:"20,keyasint"`
+	Index
+	Found []FoundChange `cbor:"21,keyasint,omitempty"`
+}
+
+// FoundChange is a change that a visit found without the index. Times are in seconds since 1970.
+type FoundChange struct {
+	Page     uint64 `cbor:"1,keyasint"`           // a hash of its URI
+	Before   int64  `cbor:"2,keyasint"`           // the capture before
+	At       int64  `cbor:"3,keyasint"`           // the visit
+	Next     int64  `cbor:"4,keyasint,omitempty"` // the first reading after it; 0 = none yet
+	LeftOut  bool   `cbor:"5,keyasint,omitempty"` // it counts as left out
+	Excluded bool   `cbor:"6,keyasint,omitempty"` // the index had left out a change of the page before: nothing is counted
+}
+
+const (
+	maxFound    = 32                 // changes that wait for an index
+	foundMemory = 7 * 24 * time.Hour // after which an index that did not report a change never will
+)
+
+// WithFound returns the index with one more change to report.
+func (h HostIndex) WithFound(c FoundChange) HostIndex {
+	waits := slices.ContainsFunc(h.Found, func(o FoundChange) bool { return o.Page == c.Page })
+	if !waits && len(h.Found) < maxFound {
+		h.Found = append(slices.Clone(h.Found), c)
+	}
+	return h
+}
+
+// AfterAsking returns the index after a reading at which date says when pages changed by the index; the zero time
+// stands for a page that it does not list. told is called for each page whose last change it turned out to have left
+// out, or to have reported after all.
+func (h HostIndex) AfterAsking(
+	now time.Time, date func(page uint64) time.Time, told func(page uint64, leftOut bool),
+) HostIndex {
+	var open []FoundChange
+	for _, c := range h.Found {
+		at := time.Unix(c.At, 0)
+		if c.Next == 0 {
+			c.Next = now.Unix()
+		}
+		switch d := date(c.Page); {
+		case d.IsZero():
+			continue
+		case d.Unix() > c.Before:
+			h.Index = h.AfterLate(now.Sub(time.Unix(c.Next, 0)))
+			if !c.LeftOut && !c.Excluded {
+				h.Index = h.AfterHeard(true)
+			}
+			told(c.Page, false)
+			continue
+		case !c.LeftOut && now.Sub(at) >= h.Patience():
+			if c.LeftOut = true; !c.Excluded {
+				h.Index = h.AfterHeard(false)
+			}
+			told(c.Page, true)
+		case now.Sub(at) > foundMemory:
+			continue
+		}
+		open = append(open, c)
+	}
+	h.Found = open
+	return h
 }

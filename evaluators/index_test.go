@@ -71,3 +71,46 @@ func TestAnIndexIsReadAsItsNewsAsksFor(t *testing.T) {
 		t.Errorf("an index that proved nothing at five readings is read every %s", unproven)
 	}
 }
+
+func TestAnIndexThatFallsSilentIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	x, began := proven(), time.Unix(1.7e9, 0)
+	read := func(at, last time.Duration) {
+		age := began.Add(at).Sub(began.Add(last))
+		x = x.AfterReading(began.Add(at), 20, slices.Values(slices.Repeat([]time.Duration{age}, 20)))
+	}
+	for i := range 24 {
+		read(time.Duration(i)*time.Hour, time.Duration(i)*time.Hour)
+	}
+	if read(33*time.Hour, 24*time.Hour); !x.Followed {
+		t.Error("a quiet night ended it")
+	}
+	if read(37*time.Hour, 24*time.Hour); x.Followed {
+		t.Error("twenty pages change each hour, it said nothing for 13 hours, and it is still followed")
+	}
+	if read(38*time.Hour, 38*time.Hour); !x.Followed {
+		t.Error("it says something again, and is not followed")
+	}
+}
+
+func TestAFoundChangeIsAskedForUntilTheIndexSaysSo(t *testing.T) {
+	t.Parallel()
+	day := int64(24 * time.Hour / time.Second)
+	h := HostIndex{}.WithFound(FoundChange{Page: 1, Before: 10 * day, At: 11 * day})
+	h = h.WithFound(FoundChange{Page: 2, Before: 10 * day, At: 11 * day}).WithFound(FoundChange{Page: 1, At: 12 * day})
+	told := map[uint64]bool{}
+	ask := func(day, dateOf1 int64) {
+		h = h.AfterAsking(time.Unix(day*24*3600, 0), func(page uint64) time.Time {
+			return time.Unix(map[uint64]int64{1: dateOf1, 2: 1}[page], 0)
+		}, func(page uint64, leftOut bool) { told[page] = leftOut })
+	}
+	if ask(11, 1); len(told) != 0 || len(h.Found) != 2 {
+		t.Errorf("at the first reading: %v, %+v", told, h.Found)
+	}
+	if ask(13, 11*day); told[1] || !told[2] || h.Heard.ChangeRight != 1 || h.Heard.ChangeWrong != 1 || h.Late == 0 {
+		t.Errorf("two days later: %v, %+v", told, h)
+	}
+	if ask(20, 11*day); len(h.Found) != 0 || h.Heard.Known != 2 {
+		t.Errorf("nine days later: %+v", h)
+	}
+}

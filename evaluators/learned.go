@@ -48,6 +48,9 @@ func (l Learned) withDefaults() Learned {
 // Next returns the interval in which the allowed number of changes is expected.
 func (l Learned) Next(in WaitInput) Wait { return l.withDefaults().next(in) }
 
+// Wanted returns the number of changes that the rule waits for.
+func (l Learned) Wanted() float64 { return l.withDefaults().expected() }
+
 // expected returns the number of changes that the rule waits for.
 func (l Learned) expected() float64 {
 	if l.ExpectedChanges > 0 && !math.IsInf(l.ExpectedChanges, 0) {

@@ -8,7 +8,8 @@
 // comes in between, the visit and the observation are made again, and both observations are true. What was added
 // survives the end of the process. The owner of the Badger store syncs it, so that it survives the machine.
 //
-// The keys begin with the letter 't', or with "pF" for dates. The host follows.
+// The keys begin with the letter 't', with "pF" for dates, or with "pI" for indexes, see [Reputation.Indexes]. The host
+// follows.
 
 package hosts
 
@@ -26,6 +27,8 @@ import (
 const (
 	reputationMaxInMemory = 1000
 	reputationRowBytes    = 2500
+
+	maxIndexBytes = 8 << 20 // in memory, of the indexes of all hosts
 )
 
 // Reputation keeps the reputations in an open Badger store. Its methods may be called by several goroutines at once. It
@@ -33,6 +36,7 @@ const (
 type Reputation struct {
 	reputations *Rows[uri.Host, evaluators.Reputation]
 	dates       *Rows[uri.Host, evaluators.Dates]
+	indexes     *Rows[uri.Host, []evaluators.HostIndex]
 }
 
 // OpenReputation returns a store of reputations in db.
@@ -46,6 +50,11 @@ func OpenReputation(db *badger.DB) *Reputation {
 			Name: "reputation of dates", Prefix: "pF", MaxInMemory: reputationMaxInMemory, RowBytes: reputationRowBytes,
 			Encode: encodeDates, Decode: decodeDates,
 		}),
+		indexes: NewHostRows(db, RowKind[uri.Host, []evaluators.HostIndex]{
+			Name: "record of indexes", Prefix: "pI", MaxInMemory: reputationMaxInMemory, MaxBytes: maxIndexBytes,
+			Encode: func(all []evaluators.HostIndex) ([]byte, error) { return EncodeRow(all) },
+			Decode: func(b []byte, to *[]evaluators.HostIndex) error { return DecodeRow(b, to) },
+		}),
 	}
 }
 
@@ -54,10 +63,13 @@ func OpenReputation(db *badger.DB) *Reputation {
 func (s *Reputation) OnDamage(report func(error)) {
 	s.reputations.OnDamage(report)
 	s.dates.OnDamage(report)
+	s.indexes.OnDamage(report)
 }
 
 // Bytes returns how much memory the reputations take at most.
-func (s *Reputation) Bytes() int64 { return s.reputations.Bytes() + s.dates.Bytes() }
+func (s *Reputation) Bytes() int64 {
+	return s.reputations.Bytes() + s.dates.Bytes() + s.indexes.Bytes()
+}
 
 // Get returns the reputation of a host, or the zero value if nothing was observed there yet.
 func (s *Reputation) Get(host uri.Host) (evaluators.Reputation, error) {
@@ -88,6 +100,28 @@ func (s *Reputation) AddDate(host uri.Host, about evaluators.Dating, right bool)
 // see, and returns it.
 func (s *Reputation) EachDates(see func(uri.Host, evaluators.Dates) error) error {
 	return s.dates.Each(nil, see)
+}
+
+// Indexes returns the indexes of a host. They must not be changed.
+func (s *Reputation) Indexes(host uri.Host) ([]evaluators.HostIndex, error) {
+	return s.indexes.Get(host)
+}
+
+// ChangeIndexes replaces the indexes of a host by what change returns, and writes them.
+func (s *Reputation) ChangeIndexes(host uri.Host, change func([]evaluators.HostIndex) []evaluators.HostIndex) error {
+	err := s.indexes.Change(host, func(before []evaluators.HostIndex) ([]evaluators.HostIndex, bool) {
+		return change(before), true
+	})
+	if err != nil {
+		return err
+	}
+	return s.indexes.Flush()
+}
+
+// EachIndex calls see with each host that has indexes, ordered by name. EachIndex stops at the first error of see, and
+// returns it.
+func (s *Reputation) EachIndex(see func(uri.Host, []evaluators.HostIndex) error) error {
+	return s.indexes.Each(nil, see)
 }
 
 // change changes a row and writes it, unless it stays the same.

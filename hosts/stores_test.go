@@ -159,6 +159,11 @@ func TestTheStoredFormsStay(t *testing.T) {
 		days.Add("a.example", noon, evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25}), days.Flush(),
 		similar.Add("a.example", 5, rate.Relatives{URIs: 1.5}), similar.Flush(),
 		reputation.Add("a.example", seen[2]), reputation.AddDate("a.example", evaluators.DatedPages, true),
+		reputation.ChangeIndexes("a.example", func([]evaluators.HostIndex) []evaluators.HostIndex {
+			x := evaluators.Index{}.AfterSaid(true, 0.5)
+			x.Read = noon
+			return []evaluators.HostIndex{{URI: "x", Index: x, Found: []evaluators.FoundChange{{Page: 1, Before: 2, At: 3}}}}
+		}),
 		cookies.Learn(uri.FromCanonical("https://a.example/"), http.Header{"Set-Cookie": {"a=1; Secure"}}, true, noon), cookies.Flush(),
 	)
 	must(t, err)
@@ -167,6 +172,7 @@ func TestTheStoredFormsStay(t *testing.T) {
 		"k\x05a.example":           "013ff8" + strings.Repeat("00", 8*13-2),
 		"ta.example":               "01a10182a201010701a40101020205010901",
 		"pFa.example":              "01a10181a3010103010901",
+		"pIa.example":              "0181a814617801a20301090102a20301090103fb3fe48a11293d785b0674323032362d31312d32325431323a30303a30305a0df60c8efb0000000000000000fb0000000000000000fb0000000000000000fb0000000000000000fb0000000000000000fb0000000000000000fb0000000000000000fb0000000000000000fb0000000000000000fb0000000000000000fb0000000000000000fb0000000000000000fb0000000000000000fb00000000000000001581a3010102020303",
 		"pCa.example":              "0181a401616102613103612f04f5",
 	} {
 		err := db.View(func(txn *badger.Txn) error {

@@ -26,7 +26,7 @@ func newReportHeaders() *cobra.Command {
 	var only config.Filter
 	cmd := &cobra.Command{
 		Use:   "headers",
-		Short: "Show by host how reliable ETag, Last-Modified and the dates of feeds are",
+		Short: "Show by host how reliable ETag, Last-Modified, feeds and sitemaps are",
 		Long: `headers prints for each host, class of content and validator how often the validator predicted a change or no change, and
 how often it was right: the table of Heritrix's DeDuplicator. It counts visits where both the headers and the body are known.
 
@@ -40,6 +40,10 @@ how often it was right: the table of Heritrix's DeDuplicator. It counts visits w
 
 A second table shows the same for the dates of feeds and sitemaps. Dates of entries say when the feed changed, dates of pages when a
 listed page changed. The rule "learned" uses believed dates.
+
+A third table shows what sitemaps were worth that say when the pages of their host changed: pages that they said had changed, rightly
+and falsely; changes that visits found and they said, or left out; how late they were. While a sitemap is followed, its pages
+are visited when it says so. Their own waits are eight times longer then, and audit it.
 
 It asks the daemon. If no daemon answers, it reads the store.`,
 		Example: "  arcrawl report headers --config /etc/arcrawl/arcrawl.toml",
@@ -85,20 +89,34 @@ func printHeaders(out io.Writer, report api.HeaderReport, names api.HostNames) e
 		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", names.Label(r.Host), r.Of, r.Right, r.False,
 			belief(r.Known, r.Precision, r.Believed))
 	}
+	if len(report.Indexes) > 0 {
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintln(table, "\nsitemap\tsaid right\tsaid false\tfound and said\tleft out\tlate\tread every\tfollowed")
+	}
+	for _, r := range report.Indexes {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", r.URI, r.Right, r.False, r.Heard, r.LeftOut,
+			time.Duration(r.Late)*time.Second, time.Duration(r.Every)*time.Second, yesOrNo(r.Followed))
+	}
 	if report.More {
 		fmt.Fprintln(table, "… and more")
 	}
 	return table.Flush()
 }
 
-// belief returns the last two columns of both tables.
+// belief returns the last two columns of the tables of validators and dates.
 func belief(known int, precision float64, believed bool) string {
-	share, answer := "–", "no"
+	share := "–"
 	if known > 0 {
 		share = fmt.Sprintf("%.1f %%", 100*precision)
 	}
-	if believed {
-		answer = "yes"
+	return share + "\t" + yesOrNo(believed)
+}
+
+func yesOrNo(yes bool) string {
+	if yes {
+		return "yes"
 	}
-	return share + "\t" + answer
+	return "no"
 }

@@ -29,8 +29,10 @@ func headerReport(store *hosts.Reputation, c *config.Config, only hostChoice, no
 	if only == nil {
 		only = func(uri.Host) bool { return true }
 	}
-	out := api.HeaderReport{Rows: []api.HeaderTrust{}, Dates: []api.DateTrust{}}
-	for _, err := range []error{addValidators(&out, store, c, only, now), addDates(&out, store, only)} {
+	out := api.HeaderReport{Rows: []api.HeaderTrust{}, Dates: []api.DateTrust{}, Indexes: []api.IndexTrust{}}
+	for _, err := range []error{
+		addValidators(&out, store, c, only, now), addDates(&out, store, only), addIndexes(&out, store, only),
+	} {
 		if out.More = out.More || errors.Is(err, errEnough); err != nil && !errors.Is(err, errEnough) {
 			return out, err
 		}
@@ -82,6 +84,26 @@ func addDates(r *api.HeaderReport, store *hosts.Reputation, only hostChoice) err
 					Believed: known.Believed(about),
 				})
 			}
+		}
+		return nil
+	})
+}
+
+// addIndexes adds a row for each index of each host.
+func addIndexes(r *api.HeaderReport, store *hosts.Reputation, only hostChoice) error {
+	return store.EachIndex(func(h uri.Host, all []evaluators.HostIndex) error {
+		if !only(h) {
+			return nil
+		}
+		for _, x := range all {
+			if len(r.Indexes) >= maxHeaderRows {
+				return errEnough
+			}
+			r.Indexes = append(r.Indexes, api.IndexTrust{
+				Host: string(h), URI: x.URI, Right: x.Said.ChangeRight, False: x.Said.ChangeWrong,
+				Heard: x.Heard.ChangeRight, LeftOut: x.Heard.ChangeWrong, Late: int64(x.Late.Seconds()),
+				Every: int64(x.Every.Seconds()), Read: x.Read.UTC(), Followed: x.Followed,
+			})
 		}
 		return nil
 	})

@@ -378,7 +378,10 @@ type Added struct {
 type HeaderReport struct {
 	Rows  []HeaderTrust `json:"rows" join:"headers"`  // at most 10,000
 	Dates []DateTrust   `json:"dates" join:"headers"` // at most 10,000
-	More  bool          `json:"more" join:"headers"`  // there are more
+
+	Indexes []IndexTrust `json:"indexes" join:"headers"` // at most 10,000
+
+	More bool `json:"more" join:"headers"` // there are more
 }
 
 // HeaderTrust says how reliable one validator of a host is.
@@ -405,6 +408,20 @@ type DateTrust struct {
 	Known     int     `json:"known"` // number of dates in Precision
 	Precision float64 `json:"precision"`
 	Believed  bool    `json:"believed"`
+}
+
+// IndexTrust says what the word of a sitemap was worth that says when the pages of its host changed.
+type IndexTrust struct {
+	Host     string    `json:"host"`
+	URI      string    `json:"uri"`
+	Right    int64     `json:"said_right"`   // pages that it said had changed, and a visit found so
+	False    int64     `json:"said_wrong"`   // pages that it said had changed, and had not
+	Heard    int64     `json:"found_said"`   // changes that visits found, and it said so
+	LeftOut  int64     `json:"found_unsaid"` // changes that visits found, and it did not say so
+	Late     int64     `json:"late_seconds"` // how late it said so, on average
+	Every    int64     `json:"read_every_seconds"`
+	Read     time.Time `json:"read"`     // the last reading
+	Followed bool      `json:"followed"` // its pages are visited when it says so, and otherwise only audited
 }
 
 // Audit is a list of orders and other changes, newest first.

@@ -43,6 +43,11 @@ type Aspect struct {
 	// Dates returns how reliable the dates of a host are. AddDate stores whether one was right.
 	Dates   func(uri.Host) (evaluators.Dates, error)
 	AddDate func(host uri.Host, about evaluators.Dating, right bool) error
+	// Indexes returns what the indexes of a host were worth. ChangeIndexes replaces it.
+	Indexes       func(uri.Host) ([]evaluators.HostIndex, error)
+	ChangeIndexes func(uri.Host, func([]evaluators.HostIndex) []evaluators.HostIndex) error
+	// Rule returns the wait evaluator of a content type.
+	Rule func(v *aspects.Visit, contentType string) evaluators.WaitEvaluator
 	// Candidate returns a URI that the visit found as a candidate. It reports false if the URI is out of scope.
 	Candidate func(*aspects.Visit, uri.URI, uri.Hop) (frontier.Candidate, bool)
 	// Born returns when the page of a new entry came into being, if it is followed up; zero if it is not.
@@ -55,6 +60,8 @@ type Aspect struct {
 	GoneAfter func(*aspects.Visit) int
 	// NotifyHub is called at each reading of a feed that names a WebSub hub.
 	NotifyHub func(now time.Time, feed, topic, hub uri.URI)
+
+	dated datedPages
 }
 
 // reading holds the results of a visit for a feed or sitemap.
@@ -66,6 +73,9 @@ type reading struct {
 	wrong    []uri.Host // hosts with pages that have not changed although the source says so
 	dates    pageDates  // of the source that is being read
 	before   time.Time  // when the source was read before
+	index    indexReading
+	found    evaluators.FoundChange // that the visit of a page found
+	foundBy  uri.URI                // the index that lists this page; zero if nothing was found
 
 	next   Result           // what the settled visit brought
 	hosted evaluators.Dates // how reliable the dates of feeds are on the host; zero unless one may count
@@ -116,7 +126,7 @@ func (a *Aspect) Read(ctx context.Context, v *aspects.Visit) error {
 			r.state = r.state.Unchanged(v.Finished)
 			r.summary.Kind = r.state.Kind
 		}
-		return nil
+		return a.rereadIndex(v, r)
 	}
 	contentType := v.Capture.Header.Get("Content-Type")
 	if !r.state.IsSource() && !MayBeSource(contentType) {
@@ -156,7 +166,7 @@ func (a *Aspect) readDocument(ctx context.Context, v *aspects.Visit, r *reading,
 		doc.Hub, doc.Self = hubLinks(v.URI(), v.Capture.Header)
 	}
 	seen, news := seen.Read(v.Finished, doc)
-	pending, right, wrong, err := a.checkStatements(v, seen.Statements())
+	pending, right, wrong, err := a.checkStatements(v, r, seen.Statements())
 	if err != nil {
 		return err
 	}
@@ -166,6 +176,7 @@ func (a *Aspect) readDocument(ctx context.Context, v *aspects.Visit, r *reading,
 	if doc.Kind.ListsNewest() && r.state.Broken == 0 {
 		r.activity = news.activity(doc, v.Record().LastCapture, began, skew)
 	}
+	a.readIndex(v, r, doc)
 	r.idle = doc.Kind.ListsNewest() && doc.Fault == nil && !news.First && !news.Gap && r.activity.Changes == 0 &&
 		len(news.New) == 0 && len(news.Updated) == news.Stamped
 	r.state = r.state.After(v.Finished, doc, news, right, wrong)
@@ -238,66 +249,6 @@ func isOutdated(item Item, page *frontier.Record, now time.Time) bool {
 		date = now
 	}
 	return page.LastCapture.Before(date) || page.LastCapture.IsZero()
-}
-
-// addUpdatedEntries adds the pages that were modified according to the source, so that they are visited sooner. How
-// much sooner depends on the belief in the source. It returns the statements that those visits will prove.
-func (a *Aspect) addUpdatedEntries(
-	v *aspects.Visit, r *reading, items []Item, belief float64,
-) (statements []Statement, err error) {
-	now := v.Finished
-	for i, item := range items {
-		if i == maxLookedUp {
-			break
-		}
-		cand, ok := a.Candidate(v, item.URI, uri.Manifest)
-		if !ok {
-			continue
-		}
-		page, known, err := a.Frontier.Get(item.URI)
-		if err != nil {
-			return nil, err
-		}
-		cand.Due = now.Add(time.Duration(i) * time.Millisecond)
-		cand.Urgent = !known || belief >= 0.5
-		if known {
-			if !isOutdated(item, &page, now) && !item.Date().IsZero() { // it was captured after that date
-				r.checkDate(item, &page)
-				continue
-			}
-			cand.Sooner = true
-			r.setDates(&cand, item, true)
-			statements = append(statements, Statement{URI: item.URI, At: now})
-			if !cand.Urgent {
-				cand.Due = now.Add(time.Duration(float64(max(0, page.Due.Sub(now))) * (1 - belief)))
-			}
-			cand.Due = later(cand.Due, page.LastVisit.Add(a.Options(v).MinWait))
-		}
-		v.Found.Candidates = append(v.Found.Candidates, cand)
-	}
-	return statements, nil
-}
-
-// checkStatements compares earlier statements with the visits since then. A statement whose page was captured is
-// right or wrong. The others stay pending.
-func (a *Aspect) checkStatements(
-	v *aspects.Visit, statements []Statement,
-) (pending []Statement, right, wrong int, err error) {
-	for _, s := range statements {
-		r, ok, err := a.Frontier.Get(s.URI)
-		switch {
-		case err != nil:
-			return nil, 0, 0, err
-		case !ok, v.Finished.Sub(s.At) > maxStatementAge:
-		case !r.LastCapture.After(s.At):
-			pending = append(pending, s)
-		case r.LastChange.After(s.At):
-			right++
-		default:
-			wrong++
-		}
-	}
-	return pending, right, wrong, nil
 }
 
 // addImpliedPages adds the pages that the curator named for a feed, if the feed has news.
@@ -391,7 +342,9 @@ func (*Aspect) Testify(v *aspects.Visit, e *evaluators.Evidence) {
 
 // NoteGone notes that a feed or sitemap is gone. It decides nothing.
 func (a *Aspect) NoteGone(_ context.Context, v *aspects.Visit) error {
-	if r := aspects.Of[reading](v); v.Gone && r.state.Kind != None {
+	r := aspects.Of[reading](v)
+	a.noteLost(v, r)
+	if v.Gone && r.state.Kind != None {
 		r.next = Result{Kind: r.state.Kind, Slow: v.Next.Record.Gone >= a.GoneAfter(v)}
 	}
 	return nil
@@ -402,7 +355,10 @@ func (a *Aspect) Decide(_ context.Context, v *aspects.Visit) error {
 	r, n, o := aspects.Of[reading](v), &v.Next, a.Options(v)
 	n.Record.Source, n.Record.Prompt = string(r.state.Bytes()), false
 	r.next = r.summary
-	if !r.state.IsSource() || r.summary.Kind == None || o.Wait != ByPolicy {
+	if !r.state.IsSource() {
+		return a.followIndex(v)
+	}
+	if r.summary.Kind == None || o.Wait != ByPolicy {
 		return nil
 	}
 	wait := o.Next(r.state, v.Finished, CacheHint(v.Capture.Header))
@@ -411,7 +367,7 @@ func (a *Aspect) Decide(_ context.Context, v *aspects.Visit) error {
 	wait.Memory, wait.Versions = n.Wait.Memory, n.Wait.Versions
 	n.Wait = wait
 	n.Record.Wait, n.Record.Rate = wait.Interval, wait.PerDay
-	return nil
+	return a.decideIndex(v, r, o)
 }
 
 // DecideOnLateHost makes a feed due earlier by one rest of its host if the host is late, because a slot may have begun
@@ -436,6 +392,9 @@ func (a *Aspect) DecideOnLateHost(_ context.Context, v *aspects.Visit) error {
 // found, and announced changes that earlier visits did not find.
 func (a *Aspect) Learn(v *aspects.Visit) error {
 	r := aspects.Of[reading](v)
+	if err := a.learnIndex(v, r); err != nil {
+		return err
+	}
 	add := func(host uri.Host, kind evaluators.Dating, right bool) error {
 		if err := a.AddDate(host, kind, right); err != nil {
 			return fmt.Errorf("store how reliable the dates of %s are: %w", v.URI(), err)

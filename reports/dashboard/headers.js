@@ -20,6 +20,9 @@ export async function headers(again, query) {
       'Dates of entries say when the feed changed, dates of pages when a listed page changed. The rule "learned" uses believed dates.',
     ),
     datesTable(report.dates),
+    h('h2', {}, 'Sitemaps that say what changed'),
+    h('p', {}, 'The pages of a sitemap that is followed are visited when it says that they changed, and otherwise only audited.'),
+    indexTable(report.indexes),
     report.more ? h('p', {}, 'Only the first 10,000 rows are shown.') : null,
   ];
 }
@@ -41,6 +44,24 @@ function trustTable(rows) {
     ],
     rows,
     'No visits to compare yet.',
+  );
+}
+
+function indexTable(rows) {
+  return table(
+    'By sitemap',
+    [
+      ['site', (r) => hostLink(r.host)],
+      ['sitemap', (r) => r.uri, 'left'],
+      ['said, right', (r) => count(r.said_right)],
+      ['said, wrong', (r) => count(r.said_wrong)],
+      ['found, said', (r) => count(r.found_said)],
+      ['left out', (r) => count(r.found_unsaid)],
+      ['last read', (r) => moment(r.read)],
+      ['followed', (r) => (r.followed ? 'yes' : 'no')],
+    ],
+    rows,
+    'No sitemap with dates yet.',
   );
 }
 

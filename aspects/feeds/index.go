@@ -1,0 +1,423 @@
+package feeds
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Bounds of what is kept of the indexes of a host: the sitemaps that say when its pages changed.
+const (
+	minDated       = 3         // pages with a date that make a sitemap an index
+	maxHostIndexes = 16        // of one host
+	maxDatedPages  = 2_000_000 // pages with a date of all hosts, of which 8 bytes each are in memory
+	maxLostVisits  = 3         // failed visits in a row after which an index is no longer followed
+	maxIndexWait   = 24 * time.Hour
+	maxIndexAge    = 2 * maxIndexWait // of the last reading of an index that is followed
+	releaseBatch   = 100
+)
+
+// followNote is part of the signature of a page that follows an index.
+const followNote = "says when it changes"
+
+// follows reports whether a page follows an index until its next visit.
+func follows(h *frontier.History) bool { return strings.Contains(h.Chain, followNote) }
+
+// datedPages is a bounded memory of the pages that indexes list with a date. After a restart it fills as indexes are
+// read; until then pages have their own waits. Its methods may be called by several goroutines at once.
+type datedPages struct {
+	mu    sync.Mutex // guards the fields below
+	of    map[uri.Host]map[string]*dated
+	pages int // in of
+}
+
+// dated holds the pages of one index.
+type dated struct {
+	pages   []uint64        // hashes of their URIs, ascending
+	leftOut map[uint64]bool // pages whose last change the index left out
+	read    time.Time
+}
+
+func pageHash(u uri.URI) uint64 { return xxhash.Sum64String(u.String()) }
+
+// set replaces the pages of an index. If there are too many, the indexes that were read first are forgotten.
+func (d *datedPages) set(index uri.URI, pages []uint64, now time.Time) {
+	host := index.Host().Clone()
+	slices.Sort(pages)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.of == nil {
+		d.of = map[uri.Host]map[string]*dated{}
+	}
+	if d.of[host] == nil {
+		d.of[host] = map[string]*dated{}
+	}
+	known := d.of[host][index.String()]
+	if known == nil {
+		known = &dated{leftOut: map[uint64]bool{}}
+		d.of[host][index.String()] = known
+	}
+	d.pages += len(pages) - len(known.pages)
+	known.pages, known.read = pages, now
+	for d.pages > maxDatedPages {
+		d.forgetOldest()
+	}
+}
+
+func (d *datedPages) forgetOldest() {
+	var host uri.Host
+	var index string
+	var oldest *dated
+	for h, all := range d.of {
+		for name, known := range all {
+			if oldest == nil || known.read.Before(oldest.read) {
+				host, index, oldest = h, name, known
+			}
+		}
+	}
+	d.pages -= len(oldest.pages)
+	if delete(d.of[host], index); len(d.of[host]) == 0 {
+		delete(d.of, host)
+	}
+}
+
+// find returns an index that lists a page, and whether it left out the last change of the page; "" if there is none.
+func (d *datedPages) find(host uri.Host, page func() uint64) (index string, leftOut bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.of[host]) == 0 {
+		return "", false
+	}
+	hash := page()
+	for _, name := range slices.Sorted(maps.Keys(d.of[host])) {
+		known := d.of[host][name]
+		if _, ok := slices.BinarySearch(known.pages, hash); ok {
+			return name, known.leftOut[hash]
+		}
+	}
+	return "", false
+}
+
+func (d *datedPages) has(index uri.URI) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.of[index.Host()][index.String()] != nil
+}
+
+// mark remembers whether an index left out the last change of a page.
+func (d *datedPages) mark(index uri.URI, page uint64, leftOut bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch known := d.of[index.Host()][index.String()]; {
+	case known == nil:
+	case leftOut:
+		known.leftOut[page] = true
+	default:
+		delete(known.leftOut, page)
+	}
+}
+
+// indexReading holds what a visit says about an index.
+type indexReading struct {
+	read   bool // it is an index, and was read
+	lost   bool // it cannot be read
+	said   []checkedWord
+	dates  map[uint64]uint32 // of pages that it lists, in seconds since 1970
+	skew   time.Duration
+	wanted float64 // changes that are expected between two visits of a page
+	every  time.Duration
+}
+
+// checkedWord says whether a visit found a page changed of which an index had said so.
+type checkedWord struct {
+	changed  bool
+	expected float64 // probability of a change by the page's own rate
+}
+
+// check adds what an index said of a page, and whether a visit found it so.
+func (i *indexReading) check(page *frontier.Record, changed bool) {
+	own := page.Wait
+	if follows(&page.History) {
+		own /= evaluators.AuditTimes
+	}
+	i.said = append(i.said, checkedWord{changed, -math.Expm1(-page.Rate * own.Hours() / 24)})
+}
+
+// date returns when a page changed by the index; zero if it does not list the page.
+func (i *indexReading) date(page uint64) time.Time {
+	date, ok := i.dates[page]
+	if !ok {
+		return time.Time{}
+	}
+	at := time.Unix(int64(date), 0).Add(i.skew)
+	if day := int64(24 * time.Hour / time.Second); int64(date)%day == 0 {
+		at = at.Add(24 * time.Hour) // some time of that day
+	}
+	return at
+}
+
+// ages returns how long before a time the pages changed.
+func (i *indexReading) ages(now time.Time) iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		for _, date := range i.dates {
+			if !yield(max(now.Sub(time.Unix(int64(date), 0).Add(i.skew)), 0)) {
+				return
+			}
+		}
+	}
+}
+
+// applied returns the record of an index after a visit to it. told is called as in [evaluators.HostIndex.AfterAsking].
+func (i *indexReading) applied(h evaluators.HostIndex, now time.Time, told func(uint64, bool)) evaluators.HostIndex {
+	if i.lost {
+		h.Index = h.Unfollowed()
+		return h
+	}
+	for _, s := range i.said {
+		h.Index = h.AfterSaid(s.changed, s.expected)
+	}
+	h = h.AfterAsking(now, i.date, told)
+	h.Index = h.AfterReading(now, len(i.dates), i.ages(now)).Planned(i.wanted)
+	return h
+}
+
+// readIndex notes what a sitemap that was read says of the pages of its host.
+func (a *Aspect) readIndex(v *aspects.Visit, r *reading, doc Document) {
+	if doc.Kind != Sitemap {
+		return
+	}
+	r.index.dates, r.index.skew = map[uint64]uint32{}, r.dates.skew
+	for _, item := range doc.Items {
+		if m, link := marksOf(item); m.date != 0 && item.URI.Host() == v.URI().Host() && !item.hasDate(r.dates.common) {
+			r.index.dates[link] = m.date
+		}
+	}
+	r.index.read = len(r.index.dates) >= minDated
+	r.index.lost = !r.index.read
+	a.rememberDated(v, r)
+}
+
+// rereadIndex notes that an index says what it said before. The stored memory of the sitemap is read only if that
+// matters.
+func (a *Aspect) rereadIndex(v *aspects.Visit, r *reading) error {
+	if r.state.Kind != Sitemap || r.state.Broken > 0 {
+		return nil
+	}
+	h, err := a.indexOf(v.URI())
+	if err != nil || h.Readings == 0 {
+		return err
+	}
+	if !h.Followed && len(h.Found) == 0 && a.dated.has(v.URI()) {
+		return nil
+	}
+	stored, err := a.Frontier.Seen(v.URI())
+	if err != nil {
+		return err
+	}
+	seen, err := OpenSeen(stored)
+	if err != nil {
+		return nil // the next reading reports it
+	}
+	r.index.dates, r.index.skew = map[uint64]uint32{}, clockSkew(v.Capture.Header, v.Capture.Started)
+	for _, m := range seen.known {
+		if m.date != 0 {
+			r.index.dates[m.id] = m.date
+		}
+	}
+	r.index.read = len(r.index.dates) >= minDated
+	if !a.dated.has(v.URI()) {
+		a.rememberDated(v, r)
+	}
+	return nil
+}
+
+func (a *Aspect) rememberDated(v *aspects.Visit, r *reading) {
+	if r.index.read {
+		a.dated.set(v.URI(), slices.Collect(maps.Keys(r.index.dates)), v.Finished)
+	}
+}
+
+// indexOf returns the record of an index.
+func (a *Aspect) indexOf(u uri.URI) (evaluators.HostIndex, error) {
+	all, err := a.Indexes(u.Host())
+	if err != nil {
+		return evaluators.HostIndex{}, err
+	}
+	i := slices.IndexFunc(all, func(h evaluators.HostIndex) bool { return h.URI == u.String() })
+	if i < 0 {
+		return evaluators.HostIndex{URI: u.String()}, nil
+	}
+	return all[i], nil
+}
+
+// noteLost notes that an index cannot be read.
+func (a *Aspect) noteLost(v *aspects.Visit, r *reading) {
+	failed := v.Failed && v.Next.Record.Failures >= maxLostVisits
+	if stateOf(v.Record()).Kind == Sitemap && (v.Gone || failed || r.state.Broken >= maxBroken) {
+		r.index.lost = true
+	}
+}
+
+// decideIndex makes an index that is followed due as its news asks for.
+func (a *Aspect) decideIndex(v *aspects.Visit, r *reading, o *Options) error {
+	if !r.index.read {
+		return nil
+	}
+	entry, _ := a.Rule(v, "text/html").Rule.(evaluators.Learned)
+	r.index.wanted = entry.Wanted()
+	h, err := a.indexOf(v.URI())
+	if err != nil {
+		return err
+	}
+	h = r.index.applied(h, v.Finished, func(uint64, bool) {})
+	n := &v.Next
+	if every := min(max(h.Every, o.Sitemap.Min, o.MinWait), maxIndexWait); h.Followed && every < n.Wait.Interval {
+		n.Wait.Interval = every
+		n.Wait.Reason += ", its pages are visited as it says: " + spell(every)
+		n.Record.Wait = every
+	}
+	r.index.every = n.Wait.Interval
+	return nil
+}
+
+// followIndex lets a page wait longer if an index says when it changes. A change that a visit found without the index
+// is noted, so that the next readings show whether the index says so.
+func (a *Aspect) followIndex(v *aspects.Visit) error {
+	n, r := &v.Next, aspects.Of[reading](v)
+	host := v.URI().Host()
+	name, leftOut := a.dated.find(host, func() uint64 { return pageHash(v.URI()) })
+	if name == "" || n.Record.Restless {
+		return nil
+	}
+	rule := a.Rule(v, n.Record.ContentType).Rule
+	if _, learns := rule.(evaluators.Learned); !learns {
+		return nil
+	}
+	index := uri.FromCanonical(name)
+	h, err := a.indexOf(index)
+	if err != nil {
+		return err
+	}
+	before := v.Record()
+	said := before.Why == frontier.WhySooner || !before.ReportedChange.IsZero()
+	if !v.Verdict.First && v.Verdict.State == evaluators.Changed && !said {
+		r.found, r.foundBy = evaluators.FoundChange{
+			Page: pageHash(v.URI()), Before: before.LastCapture.Unix(), At: v.Finished.Unix(), Excluded: leftOut,
+		}, index
+		if cand, ok := a.Candidate(v, index, uri.Manifest); ok && h.Followed {
+			cand.Due, cand.Sooner = v.Finished.Add(h.Patience()), true
+			v.Found.Candidates = append(v.Found.Candidates, cand)
+		}
+	}
+	longer, ok := h.PageWait(n.Wait.Interval)
+	if !ok || leftOut || v.Finished.Sub(h.Read) > maxIndexAge {
+		return nil
+	}
+	_, longest := rule.Bounds()
+	if longer = min(longer, longest); longer > n.Wait.Interval {
+		n.Wait.Interval = longer
+		n.Record.Wait *= evaluators.AuditTimes
+		n.Wait.Reason += fmt.Sprintf("; %.100s %s", index.RequestTarget(), followNote)
+	}
+	return nil
+}
+
+// learnIndex stores what a visit says about the indexes of its host. When an index is no longer followed, the own waits
+// of its pages return.
+func (a *Aspect) learnIndex(v *aspects.Visit, r *reading) error {
+	host, ended := v.URI().Host(), false
+	i := &r.index
+	var err error
+	switch {
+	case !r.foundBy.IsZero():
+		err = a.changeIndex(r.foundBy, func(h evaluators.HostIndex) evaluators.HostIndex { return h.WithFound(r.found) })
+	case i.read || i.lost && a.isIndex(v.URI()):
+		err = a.changeIndex(v.URI(), func(h evaluators.HostIndex) evaluators.HostIndex {
+			after := i.applied(h, v.Finished, func(page uint64, leftOut bool) { a.dated.mark(v.URI(), page, leftOut) })
+			after.Every = cmp.Or(i.every, after.Every)
+			ended = h.Followed && !after.Followed
+			return after
+		})
+	}
+	if err == nil && ended {
+		a.Log.Warn().Str("uri", v.URI().String()).
+			Msg("a sitemap no longer says which pages changed: its pages return to their own waits")
+		err = a.release(host, v.Finished)
+	}
+	if err != nil {
+		return fmt.Errorf("store what the sitemaps of %s were worth: %w", host, err)
+	}
+	return nil
+}
+
+// isIndex reports whether a sitemap was read as an index before.
+func (a *Aspect) isIndex(u uri.URI) bool {
+	h, err := a.indexOf(u)
+	return err != nil || h.Readings > 0
+}
+
+// changeIndex replaces the record of an index, unless its host has too many.
+func (a *Aspect) changeIndex(index uri.URI, change func(evaluators.HostIndex) evaluators.HostIndex) error {
+	name := index.String()
+	return a.ChangeIndexes(index.Host(), func(before []evaluators.HostIndex) []evaluators.HostIndex {
+		all := slices.Clone(before)
+		i := slices.IndexFunc(all, func(h evaluators.HostIndex) bool { return h.URI == name })
+		if i < 0 {
+			if len(all) == maxHostIndexes || len(name) > maxStatementURI {
+				return before
+			}
+			all, i = append(all, evaluators.HostIndex{URI: name}), len(all)
+		}
+		all[i] = change(all[i])
+		return all
+	})
+}
+
+// release brings the pages of a host that follow an index back to their own waits.
+func (a *Aspect) release(host uri.Host, now time.Time) error {
+	for from := frontier.Cursor(""); ; {
+		var found []frontier.Candidate
+		next, err := a.Frontier.Survey(host, from, func(w frontier.SurveyedURI) {
+			own := w.LastVisit.Add(w.Wait / evaluators.AuditTimes)
+			if !w.Held && !w.Source && w.Due.After(now) && w.Due.After(own) {
+				found = append(found, frontier.Candidate{URI: w.URI, Hops: w.Hops, Due: later(own, now), Sooner: true})
+			}
+		})
+		for batch := range slices.Chunk(found, releaseBatch) {
+			if err == nil {
+				err = a.releaseSome(batch, now)
+			}
+		}
+		if from = next; err != nil || from == "" {
+			return err
+		}
+	}
+}
+
+func (a *Aspect) releaseSome(found []frontier.Candidate, now time.Time) error {
+	var followers []frontier.Candidate
+	for _, c := range found {
+		page, known, err := a.Frontier.Get(c.URI)
+		if err != nil {
+			return err
+		}
+		if known && follows(&page.History) {
+			followers = append(followers, c)
+		}
+	}
+	_, err := a.Frontier.Add(now, followers...)
+	return err
+}
