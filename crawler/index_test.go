@@ -1,8 +1,10 @@
 package crawler_test
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,9 @@ import (
 )
 
 const day = 24 * time.Hour
+
+// gone stands for a time at which a site has no sitemap.
+var gone = time.Unix(1, 0)
 
 // indexedSite serves twelve pages, each of which changes about once a day, and a sitemap that says when. At each time
 // it says what was true at the time that when returns. If that is zero, it says that all pages have changed since noon
@@ -26,6 +31,10 @@ func indexedSite(when func(now time.Time) time.Time) http.HandlerFunc {
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		now := time.Now()
+		if r.URL.Path == "/list.xml" && when(now).Equal(gone) {
+			http.NotFound(w, r)
+			return
+		}
 		if r.URL.Path == "/list.xml" {
 			w.Header().Set("Content-Type", "application/xml")
 			fmt.Fprint(w, "<urlset>")
@@ -49,20 +58,22 @@ func indexedSite(when func(now time.Time) time.Time) http.HandlerFunc {
 	}
 }
 
-// followed plays such a site. It returns the visits to pages on each day, how many of them found a change, the chains
-// of the pages at the end, and what the sitemap was worth.
-func followed(t *testing.T, days int, when func(now time.Time) time.Time) (
-	visits []int, found int, chains []string, worth evaluators.HostIndex,
-) {
-	visits = make([]int, days)
-	inTown(t, `[feeds]
+const indexedConfig = `[feeds]
 sitemaps = ["http://news.example/list.xml"]
 [[wait]]
 mime = ".*"
 rule = "learned"
 [articles]
 ladder = []
-`, func(t *testing.T, w *world) {
+`
+
+// followed plays such a site. It returns the visits to pages on each day, how many of them found a change, the chains
+// of the pages at the end, and what the sitemap was worth.
+func followed(t *testing.T, days int, when func(now time.Time) time.Time) (
+	visits []int, found int, chains []string, worth evaluators.HostIndex,
+) {
+	visits = make([]int, days)
+	inTown(t, indexedConfig, func(t *testing.T, w *world) {
 		w.town.Serve("news.example", indexedSite(when))
 		w.run(time.Duration(days) * day)
 		parts, shut := w.open()
@@ -113,23 +124,25 @@ func TestATrueSitemapReplacesVisits(t *testing.T) {
 	}
 }
 
-// When a sitemap stops being true, the pages return to their own waits within a day.
+// When a sitemap stops being true, or is gone, the pages return to their own waits within a day.
 func TestAfterASitemapStopsItsPagesReturnToTheirOwnWaits(t *testing.T) {
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
 	end := testcrawl.Epoch.Add(8 * day)
-	visits, _, chains, worth := followed(t, 14, func(now time.Time) time.Time {
-		if now.After(end) {
-			return end
-		}
-		return now
-	})
 	alone, _, _, _ := followed(t, 14, func(time.Time) time.Time { return testcrawl.Epoch.Add(-day) })
-	if worth.Followed || sumOf(visits[5:8]) > sumOf(alone[5:8])*3/4 || visits[9] < alone[9]*3/4 {
-		t.Errorf("a day after the end of its word there were %d visits, without a sitemap %d", visits[9], alone[9])
-	}
-	if last := chains[len(chains)-1]; strings.Contains(last, "says when it changes") {
-		t.Errorf("a page still follows it: %q", last)
+	for _, then := range []time.Time{end, gone} {
+		visits, _, chains, worth := followed(t, 14, func(now time.Time) time.Time {
+			if now.After(end) {
+				return then
+			}
+			return now
+		})
+		if worth.Followed || sumOf(visits[5:8]) > sumOf(alone[5:8])*3/4 || visits[9] < alone[9]*3/4 {
+			t.Errorf("a day after the end of its word there were %d visits, without a sitemap %d", visits[9], alone[9])
+		}
+		if last := chains[len(chains)-1]; strings.Contains(last, "says when it changes") {
+			t.Errorf("a page still follows it: %q", last)
+		}
 	}
 }
 
@@ -142,4 +155,43 @@ func TestALyingSitemapCostsNothing(t *testing.T) {
 	if worth.Followed || sumOf(visits[2:]) > sumOf(alone[2:])*21/20 {
 		t.Errorf("from the third day on %d visits with it, %d without", sumOf(visits[2:]), sumOf(alone[2:]))
 	}
+}
+
+// A sitemap that is answered 304 has said that nothing changed. After a restart its pages follow it again.
+func TestAfterARestartASitemapIsStillFollowed(t *testing.T) {
+	slow.Test(t)
+	slow.Unraced(t, longPlay)
+	inTown(t, indexedConfig, func(t *testing.T, w *world) {
+		site, unread := indexedSite(func(now time.Time) time.Time { return now }), 0
+		w.town.Serve("news.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/list.xml" {
+				site(rw, r)
+				return
+			}
+			list := httptest.NewRecorder()
+			site(list, r)
+			tag := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(list.Body.Bytes())))
+			rw.Header().Set("ETag", tag)
+			if r.Header.Get("If-None-Match") == tag {
+				unread++
+				rw.WriteHeader(http.StatusNotModified)
+				return
+			}
+			rw.Header().Set("Content-Type", "application/xml")
+			_, _ = rw.Write(list.Body.Bytes())
+		}))
+		w.run(5 * day)
+		before := len(w.visits(""))
+		w.run(4 * day)
+		pages := 0
+		for _, r := range w.visits("")[before:] {
+			if strings.HasPrefix(r.URI.RequestTarget(), "/page/") {
+				pages++
+			}
+		}
+		if pages > 4*18 || unread < 5 {
+			t.Errorf("%d visits to 12 pages in four days, %d readings were answered 304", pages, unread)
+		}
+		t.Logf("%d visits to pages after the restart, %d readings were answered 304", pages, unread)
+	})
 }
