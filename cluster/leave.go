@@ -160,7 +160,7 @@ func (u *union) addRow(shard int, k, v []byte) error {
 		return nil
 	case kind == "pn": // canonical names
 		host = uri.FromCanonical(string(v)).Host()
-	case kind == "pt", kind == "pC", kind == "pF", k[0] == 'k' && len(k) > 2:
+	case kind == "pt", kind == "pC", kind == "pF", kind == "pI", k[0] == 'k' && len(k) > 2:
 		host = uri.Host(k[2:])
 	case k[0] == 't':
 		host = uri.Host(k[1:])

@@ -23,7 +23,7 @@ import (
 )
 
 // ofHosts begin the keys of what other packages learn of hosts. The name of the host follows.
-var ofHosts = []string{"t", "k\x01", "pt", "pC", "pF"}
+var ofHosts = []string{"t", "k\x01", "pt", "pC", "pF", "pI"}
 
 // week is a virtual week in which the same URIs are visited by a process on its own and by the shards of a cluster.
 type week struct {

@@ -72,6 +72,10 @@ func (d *datedPages) set(index uri.URI, pages []uint64, now time.Time) {
 	}
 	d.pages += len(pages) - len(known.pages)
 	known.pages, known.read = pages, now
+	maps.DeleteFunc(known.leftOut, func(page uint64, _ bool) bool {
+		_, listed := slices.BinarySearch(pages, page)
+		return !listed
+	})
 	for d.pages > maxDatedPages {
 		d.forgetOldest()
 	}

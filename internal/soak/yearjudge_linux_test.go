@@ -61,7 +61,7 @@ type monthly struct {
 // about its endless spaces.
 var rowKinds = map[string][]string{
 	"URI": {"u", "q", "x", "f", "pd", "pn", "po"}, "host": {"n", "h", "r", "t", "pF", "pC"}, "payload": {"d"},
-	"learned": {"a", "k", "pt"},
+	"learned": {"a", "k", "pt", "pI"},
 }
 
 // rowBytes returns the bytes of all rows of one of the rowKinds.
