@@ -72,6 +72,10 @@ func (g *RawEntry) Parse(line []byte) bool {
 		}
 		column[i], rest = rest[:end], rest[end:]
 	}
+	early := len(column[columnAnnotations]) == 0 && string(column[columnTime]) < firstSeeds
+	if early && !bytes.HasSuffix(bytes.TrimRight(line, "\r\n"), []byte(" ")) {
+		column[columnSeed], column[columnAnnotations] = dash, column[columnSeed] // a log without seeds
+	}
 	var ok [3]bool
 	g.Logged, ok[0] = parseMilliseconds(column[columnTime])
 	status, isStatus := parseInteger(column[columnStatus])
