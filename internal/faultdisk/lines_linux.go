@@ -74,7 +74,7 @@ func (l *lines) stack(thread int) (found []string) {
 	memory := make([]byte, stackBytes)
 	memory = memory[:read(uint32(thread), sp, memory)]
 	word := func(at uint64) uint64 { // at is an address
-		if at < sp || at+8 > sp+uint64(len(memory)) {
+		if at < sp || at-sp > uint64(len(memory)) || uint64(len(memory))-(at-sp) < 8 { // any number may be on the stack
 			return 0
 		}
 		return binary.LittleEndian.Uint64(memory[at-sp:])
