@@ -33,8 +33,9 @@ func queuePageRoutes() []Route {
 				return nil, err
 			}
 			page, err := queuePage(w.o.Frontier, q, w.o.Now)
-			for i := range page.URIs {
-				w.WithoutTitle(r, &page.URIs[i].Title, page.URIs[i].URI, "text/html")
+			embargo := w.Embargo(r)
+			for i, u := range page.URIs {
+				page.URIs[i].Title = TitleUnder(embargo, u.Title, u.URI, "text/html")
 			}
 			return page, err
 		},

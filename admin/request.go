@@ -118,11 +118,12 @@ func (w *Window) Embargo(r *http.Request) config.Embargo {
 	return EmbargoFor(access.CallerOf(r.Context()).Role, w.o.Config().Config, w.o.Now())
 }
 
-// WithoutTitle empties the title of a page if the caller of a request has to keep an embargo on it.
-func (w *Window) WithoutTitle(r *http.Request, title *string, address, contentType string) {
-	if e := w.Embargo(r); e != nil && e(address, contentType) {
-		*title = ""
+// TitleUnder returns the title of a page, and none if there is an embargo on the page.
+func TitleUnder(e config.Embargo, title, address, contentType string) string {
+	if e.Keeps(address, contentType) {
+		return ""
 	}
+	return title
 }
 
 // maxPart is the maximum length of a text to search for, in bytes. Every URI of a page of results is compared with it.

@@ -126,7 +126,7 @@ func lookRoutes() []Route {
 			Params: []Param{{"uri", "string", URIDoc}},
 			Serve: func(w *Window, r *http.Request) (any, error) {
 				u, err := w.uri(r.FormValue("uri"))
-				w.WithoutTitle(r, &u.Title, u.URI, u.ContentType)
+				u.Title = TitleUnder(w.Embargo(r), u.Title, u.URI, u.ContentType)
 				return u, err
 			},
 		},
@@ -156,7 +156,7 @@ func whyRoutes() []Route {
 			Params: []Param{{"uri", "string", URIDoc}},
 			Serve: func(w *Window, r *http.Request) (any, error) {
 				y, err := w.why(r.FormValue("uri"))
-				w.WithoutTitle(r, &y.URI.Title, y.URI.URI, y.URI.ContentType)
+				y.URI.Title = TitleUnder(w.Embargo(r), y.URI.Title, y.URI.URI, y.URI.ContentType)
 				return y, err
 			},
 		},

@@ -86,6 +86,11 @@ func (l *loader) checkParts() {
 // Nil is no embargo. It is for one goroutine.
 type Embargo func(address, contentType string, series ...string) bool
 
+// Keeps reports whether there is an embargo on something, see [Embargo].
+func (e Embargo) Keeps(address, contentType string, series ...string) bool {
+	return e != nil && e(address, contentType, series...)
+}
+
 // EmbargoAt returns the embargo at a time for somebody who may see some series all the same.
 func (c *Config) EmbargoAt(now time.Time, but ...string) Embargo {
 	today, closed := now.UTC().Format(time.DateOnly), map[string]bool{}

@@ -81,7 +81,7 @@ func (f captureFilter) shows(c api.Capture) bool {
 	if c.Change != nil && c.Change.Series != "" {
 		series = []string{c.Change.Series}
 	}
-	return f.Embargo == nil || !f.Embargo(c.URI, c.Type, series...)
+	return !f.Embargo.Keeps(c.URI, c.Type, series...)
 }
 
 func contains(text, part string) bool {

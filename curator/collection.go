@@ -45,8 +45,9 @@ func (c *curation) collectionRoutes() []admin.Route {
 			Params: []admin.Param{{Name: "host", Kind: "string", Doc: admin.HostDoc}},
 			Serve: func(_ *admin.Window, r *http.Request) (any, error) {
 				site, err := siteOf(c.o.Config().Config, c.o.Frontier, c.captures, uri.Host(r.PathValue("host")), c.o.Now)
-				for i := range site.Seeds {
-					c.window.WithoutTitle(r, &site.Seeds[i].Title, site.Seeds[i].URI, "text/html")
+				embargo := c.window.Embargo(r)
+				for i, s := range site.Seeds {
+					site.Seeds[i].Title = admin.TitleUnder(embargo, s.Title, s.URI, "text/html")
 				}
 				if err == nil && len(site.Seeds) > 0 {
 					site.Picture, err = c.pictureOf(access.CallerOf(r.Context()).Role, site.Seeds[0].URI)

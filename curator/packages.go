@@ -19,8 +19,8 @@ func (c *curation) packRoutes() []admin.Route {
 			Doc: "Returns the WACZ packages that were made, newest first. GET /packages/NAME returns the file of one; while a series is under an embargo, to curators only.",
 			Serve: func(w *admin.Window, r *http.Request) (any, error) {
 				list := c.packs.List()
-				for i := range list.Packages {
-					if w.Embargo(r) != nil {
+				if w.Embargo(r) != nil {
+					for i := range list.Packages {
 						list.Packages[i].Link = ""
 					}
 				}

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/archive/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -57,8 +56,7 @@ func (p *player) raw(to http.ResponseWriter, from *http.Request, path string) {
 	if err == nil {
 		defer release()
 		if p.o.Config != nil {
-			inForce := p.o.Config()
-			library = library.Except(admin.EmbargoFor(v.role, inForce, p.o.Now()), inForce.WARC.Prefix)
+			library = seenBy(v.role, library, p.o.Config(), p.o.Now())
 		}
 		err = p.answer(to, from, library, v, parts[2])
 	}

@@ -33,10 +33,12 @@ type catalog struct {
 
 // With calls do with the archive as somebody with a role may see it.
 func (c *catalog) With(role access.Role, now time.Time, do func(*captures.Library) error) error {
-	return c.Archive.With(now, func(l *captures.Library) error {
-		inForce := c.Config()
-		return do(l.Except(admin.EmbargoFor(role, inForce, now), inForce.WARC.Prefix))
-	})
+	return c.Archive.With(now, func(l *captures.Library) error { return do(seenBy(role, l, c.Config(), now)) })
+}
+
+// seenBy returns a library as somebody with a role may see it.
+func seenBy(role access.Role, l *captures.Library, inForce *config.Config, now time.Time) *captures.Library {
+	return l.Except(admin.EmbargoFor(role, inForce, now), inForce.WARC.Prefix)
 }
 
 // List returns the versions of a URI, newest first.

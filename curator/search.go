@@ -40,9 +40,9 @@ type searchQuery struct {
 // chooses reports whether URIs of a host are searched.
 func (q searchQuery) chooses(h uri.Host) bool { return q.Chosen == nil || q.Chosen(h) }
 
-// keeps reports whether a URI is left out because its title, in which the text may be, is under an embargo.
-func (q searchQuery) keeps(r frontier.Record) bool {
-	return q.Embargo != nil && q.Embargo(r.URI.String(), r.ContentType)
+// finds reports whether a URI may be found: the text may be in its title, which may be under an embargo.
+func (q searchQuery) finds(r frontier.Record) bool {
+	return q.chooses(r.URI.Host()) && !q.Embargo.Keeps(r.URI.String(), r.ContentType)
 }
 
 // search returns hosts and URIs with a text in them. It reads URIs until it has enough, or for a bounded time; the
@@ -67,7 +67,7 @@ func search(f *frontier.Frontier, titles *captureStore, q searchQuery, now func(
 	if u, err := uri.Parse(q.Text); err == nil && q.Cursor == "" {
 		if r, known, err := f.Get(u); err != nil {
 			return out, err
-		} else if known && q.chooses(u.Host()) && !q.keeps(r) {
+		} else if known && q.finds(r) {
 			out.URIs = append(out.URIs, foundURI(r))
 		}
 	}
@@ -85,7 +85,7 @@ func search(f *frontier.Frontier, titles *captureStore, q searchQuery, now func(
 			return out, err
 		}
 		for _, e := range list {
-			if x := foundURI(e.Record); q.chooses(e.URI.Host()) && !q.keeps(e.Record) && !slices.Contains(out.URIs, x) {
+			if x := foundURI(e.Record); q.finds(e.Record) && !slices.Contains(out.URIs, x) {
 				out.URIs = append(out.URIs, x)
 			}
 		}

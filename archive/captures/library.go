@@ -221,13 +221,12 @@ func (l *Library) each(address string, see func(index.Entry)) error {
 func (l *Library) During(address, stamps string, see func(index.Entry)) error {
 	key := uri.ReplayKey(address)
 	some := func(e index.Entry) {
-		if strings.HasPrefix(e.Timestamp, stamps) && l.shows(e) {
+		if l.shows(e) {
 			see(e)
 		}
 	}
 	if l.live != nil {
-		err := l.live.Find(key, stamps, some)
-		if err != nil {
+		if err := l.live.Find(key, stamps, some); err != nil {
 			return err
 		}
 	}
@@ -242,7 +241,9 @@ func (l *Library) During(address, stamps string, see func(index.Entry)) error {
 	byKey := func(e index.Entry, key string) int { return strings.Compare(e.Key, key) }
 	i, _ := slices.BinarySearchFunc(l.read, key, byKey)
 	for ; i < len(l.read) && l.read[i].Key == key; i++ {
-		some(l.read[i])
+		if strings.HasPrefix(l.read[i].Timestamp, stamps) {
+			some(l.read[i])
+		}
 	}
 	return nil
 }

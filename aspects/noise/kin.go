@@ -8,7 +8,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -77,18 +76,19 @@ func (f *Fetches) note(h uri.Host, silencer string, now time.Time) {
 	f.kin.of(h).add(silencer, now)
 }
 
+// rulesOf returns the rules of a host.
+func (k *kin) rulesOf(h uri.Host) []kinRules {
+	if known := k.hosts[h]; known != nil {
+		return slices.Clone(known.rules)
+	}
+	return nil
+}
+
 // newKin returns the rules of a host that were not known at a time.
-func (f *Fetches) newKin(h uri.Host, at time.Time) (all []string) {
+func (f *Fetches) newKin(h uri.Host, at time.Time) []kinRules {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if known := f.kin.hosts[h]; known != nil {
-		for _, r := range known.rules {
-			if r.since.After(at) {
-				all = append(all, r.silencer)
-			}
-		}
-	}
-	return all
+	return slices.DeleteFunc(f.kin.rulesOf(h), func(r kinRules) bool { return !r.since.After(at) })
 }
 
 // scouts reports whether a page of a host without rules is looked at twice now for all others.
@@ -113,20 +113,20 @@ func (a *Aspect) isEarly(ctx context.Context, v *aspects.Visit, o *Options, look
 	if look.Row == 0 {
 		known = time.Time{} // it did not differ before
 	}
-	silencers := a.fetches.newKin(host, known)
-	if len(silencers) == 0 {
+	rules := a.fetches.newKin(host, known)
+	if len(rules) == 0 {
 		return look.Row+1 >= scoutAfter && a.fetches.scouts(host, v.Finished), nil
 	}
 	whole, err := sight(ctx, v.Capture, o, o.Seen)
 	if err != nil {
 		return false, err
 	}
-	for _, silencer := range silencers {
-		rules, err := o.Seen.With(digest.ParseSilencer(silencer))
+	for _, r := range rules {
+		with, err := o.Seen.With(digest.ParseSilencer(r.silencer))
 		if err != nil {
 			continue // it is of another version of the program
 		}
-		left, err := sight(ctx, v.Capture, o, rules)
+		left, err := sight(ctx, v.Capture, o, with)
 		if err != nil {
 			return false, err
 		}
@@ -137,23 +137,14 @@ func (a *Aspect) isEarly(ctx context.Context, v *aspects.Visit, o *Options, look
 	return false, nil
 }
 
-// fitting returns rules of other pages of the host that silence a page too, by the same proofs as its own would need:
-// of the fetches that are kept and the present one. It returns an empty text if there are none.
-func (f *Fetches) fitting(ctx context.Context, u uri.URI, c *fetch.Capture, o *Options) (string, error) {
-	now, ok := f.versionOf(c, o)
-	f.mu.Lock()
-	fetched := slices.Clone(f.pages[u])
-	known := slices.Clone(f.kin.of(u.Host()).rules)
-	begins := ok && len(known) > 0 && len(fetched) > 0 && f.begin(c.Started)
-	f.mu.Unlock()
-	if !begins {
+// fitting returns rules of other pages of a host that silence a page too, by the same proofs as its own would need. It
+// returns an empty text if there are none.
+func (f *Fetches) fitting(ended func() error, known []kinRules, o *Options, fetched []Version) (string, error) {
+	if !digest.IsHTML(fetched[len(fetched)-1].MIME) {
 		return "", nil
 	}
-	began := time.Now()
-	defer func() { f.end(time.Since(began)) }()
-	fetched = append(fetched, now)
 	for _, r := range known {
-		if err := ctx.Err(); err != nil {
+		if err := ended(); err != nil {
 			return "", err
 		}
 		if f.Finder.Silences(o.Seen, digest.ParseSilencer(r.silencer), fetched) {

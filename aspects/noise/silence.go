@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -162,15 +163,14 @@ func (a *Aspect) silence(ctx context.Context, v *aspects.Visit, o *Options, j *j
 		a.fetches.forget(v.URI())
 		return nil
 	}
-	found, err := a.fetches.fitting(ctx, v.URI(), v.Capture, o)
-	if found == "" && err == nil {
-		found, err = a.ownRules(ctx, v, o, j)
-	}
+	look := j.known.look
+	_, again := o.SecondLook(v.Record()).Closed(look, j.outcome, v.Capture.Started)
+	found, err := a.fetches.search(ctx, v.URI(), v.Capture, o, !again, look.IsForClock())
 	if err != nil || found == "" {
 		return err
 	}
 	a.fetches.forget(v.URI())
-	look := j.known.look.Trusting()
+	look = look.Trusting()
 	look.View, look.Silencer = evaluators.SeenSilenced, found
 	k := known{look: look}
 	if err := k.see(ctx, v, o); err != nil || !k.look.Noisy() {
@@ -179,15 +179,6 @@ func (a *Aspect) silence(ctx context.Context, v *aspects.Visit, o *Options, j *j
 	*j.known, j.outcome = k, evaluators.LookNoisy
 	a.fetches.note(v.URI().Host(), found, v.Finished)
 	return nil
-}
-
-// ownRules searches for rules of a page that would be restless otherwise.
-func (a *Aspect) ownRules(ctx context.Context, v *aspects.Visit, o *Options, j *judgement) (string, error) {
-	second, look := o.SecondLook(v.Record()), j.known.look
-	if _, again := second.Closed(look, j.outcome, v.Capture.Started); again || o.Seen == nil {
-		return "", nil
-	}
-	return a.fetches.search(ctx, v.URI(), v.Capture, o, look.IsForClock())
 }
 
 // forget drops the fetches of a page.
@@ -218,17 +209,21 @@ func (f *Fetches) end(took time.Duration) {
 	f.used += took
 }
 
-// search returns the rules that silence a page, from the fetches that are kept and the present one. It returns an empty
-// text if there are none, or if clock says that nothing but the time may differ, and something does.
+// search returns rules that silence a page, from the fetches that are kept and the present one: rules of other pages of
+// its host, or else, if own is true, of the page itself. It returns an empty text if there are none, or if clock says
+// that nothing but the time may differ, and something does.
 func (f *Fetches) search(
-	ctx context.Context, u uri.URI, c *fetch.Capture, o *Options, clock bool,
+	ctx context.Context, u uri.URI, c *fetch.Capture, o *Options, own, clock bool,
 ) (string, error) {
-	if f.Finder == nil {
+	if f.Finder == nil || o.Seen == nil {
 		return "", nil
 	}
 	f.mu.Lock()
-	kept := f.take(u)
-	begins := f.begin(c.Started)
+	known, kept := f.kin.rulesOf(u.Host()), slices.Clone(f.pages[u])
+	if own {
+		f.take(u)
+	}
+	begins := (own || len(known) > 0) && len(kept) > 0 && f.begin(c.Started)
 	f.mu.Unlock()
 	if !begins {
 		return "", nil
@@ -237,18 +232,27 @@ func (f *Fetches) search(
 	defer func() { f.end(time.Since(began)) }()
 	content, err := contentOf(c)
 	kept = append(kept, Version{Date: c.Started, MIME: c.Header.Get("Content-Type"), Content: content})
-	if err != nil || len(kept) < 2 {
+	if err != nil {
 		return "", nil // what cannot be read is compared no further
-	}
-	if clock && !f.Finder.DifferInTime(o.Seen, kept[len(kept)-2], kept[len(kept)-1]) {
-		return "", nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, min(maxSearch, o.MaxTime), digest.ErrTooSlow)
 	defer cancel()
 	ended := func() error { return context.Cause(ctx) }
-	found, err := f.Finder.Silence(ended, o.Seen, kept)
-	if errors.Is(err, digest.ErrTooSlow) {
+	found, err := f.fitting(ended, known, o, kept)
+	if found != "" || err != nil || !own {
+		return found, unlessSlow(err)
+	}
+	if clock && !f.Finder.DifferInTime(o.Seen, kept[len(kept)-2], kept[len(kept)-1]) {
 		return "", nil
 	}
-	return found.String(), err
+	silencer, err := f.Finder.Silence(ended, o.Seen, kept)
+	return silencer.String(), unlessSlow(err)
+}
+
+// unlessSlow returns an error, unless it says that a search took too long: then nothing was found.
+func unlessSlow(err error) error {
+	if errors.Is(err, digest.ErrTooSlow) {
+		return nil
+	}
+	return err
 }
