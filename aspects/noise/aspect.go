@@ -2,7 +2,8 @@
 //
 // [Digest] makes the digest that decides whether a page changed. Some pages differ at every fetch: they show a clock,
 // or hold a token. The [Aspect] looks twice at pages that differed at many visits in a row, as [evaluators.SecondLook]
-// says. It lets what a reader sees decide about the wait where that stays the same.
+// says. It lets what a reader sees decide about the wait where that stays the same. Pages of one template differ in the
+// same, so the rules that silence a page are tried on the other pages of its host, earlier and before their own.
 package noise
 
 import (
