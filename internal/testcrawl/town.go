@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -142,6 +143,22 @@ type hasty struct{ net.Conn }
 
 func (h hasty) SetWriteDeadline(time.Time) error { return h.Conn.SetWriteDeadline(time.Now()) }
 
+// patient is a connection whose deadlines can be set after its peer has closed it, as a socket's can. What was received
+// before can still be read.
+type patient struct{ net.Conn }
+
+func (p patient) SetDeadline(t time.Time) error { return unlessClosed(p.Conn.SetDeadline(t)) }
+func (p patient) SetReadDeadline(t time.Time) error { return unlessClosed(p.Conn.SetReadDeadline(t)) }
+
+func (p patient) SetWriteDeadline(t time.Time) error { return unlessClosed(p.Conn.SetWriteDeadline(t)) }
+
+func unlessClosed(err error) error {
+	if errors.Is(err, io.ErrClosedPipe) {
+		return nil
+	}
+	return err
+}
+
 // Requests returns the requests so far, oldest first.
 func (t *Town) Requests() []Request {
 	t.mu.Lock()
@@ -174,7 +191,7 @@ func (t *Town) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 	}
 	select {
 	case t.doors <- theirs:
-		return ours, nil
+		return patient{ours}, nil
 	case <-t.closed:
 		return nil, net.ErrClosed
 	case <-ctx.Done():
