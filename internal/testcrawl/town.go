@@ -147,7 +147,7 @@ func (h hasty) SetWriteDeadline(time.Time) error { return h.Conn.SetWriteDeadlin
 // before can still be read.
 type patient struct{ net.Conn }
 
-func (p patient) SetDeadline(t time.Time) error { return unlessClosed(p.Conn.SetDeadline(t)) }
+func (p patient) SetDeadline(t time.Time) error     { return unlessClosed(p.Conn.SetDeadline(t)) }
 func (p patient) SetReadDeadline(t time.Time) error { return unlessClosed(p.Conn.SetReadDeadline(t)) }
 
 func (p patient) SetWriteDeadline(t time.Time) error { return unlessClosed(p.Conn.SetWriteDeadline(t)) }
