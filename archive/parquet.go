@@ -45,6 +45,7 @@ type tableRow struct {
 	StateReason *string `parquet:"content_state_reason,optional,dict,zstd"`
 	Comparison  *string `parquet:"comparison_digest,optional,zstd"`
 	VisitReason *string `parquet:"visit_reason,optional,zstd"`
+	Wait        *int64  `parquet:"wait_seconds,optional,zstd"` // by which the visit was due; null for a first visit
 
 	// Kinds of what a reader sees that changed, as "headline,text"; null unless the archive says it (warc.changes).
 	Changes *string `parquet:"change_kinds,optional,dict,zstd"`
@@ -144,6 +145,9 @@ func (t *rowWriter) row(e index.Entry) tableRow {
 	if v := e.Visit; v != nil {
 		r.State, r.StateReason = unlessEmpty(v.State), unlessEmpty(v.StateReason)
 		r.Comparison, r.VisitReason = unlessEmpty(v.Comparison), unlessEmpty(v.VisitReason)
+		if wait, err := strconv.ParseInt(v.Wait, 10, 64); err == nil {
+			r.Wait = &wait
+		}
 	}
 	return r
 }

@@ -60,14 +60,14 @@ func TestTheTableSaysWhatEachVisitFound(t *testing.T) {
 		return archivetest.Response(id, "http://a.example/"+id, archivetest.HTMLHead, id)
 	}
 	file := archivetest.Save(t, "a.warc", []byte(page("1")+
-		about("1", "contentState: changed\r\ncontentStateReason: other content\r\ncomparisonDigest: sha1:ABC\r\nvisitReason: learned rule\r\n")+
+		about("1", "contentState: changed\r\ncontentStateReason: other content\r\ncomparisonDigest: sha1:ABC\r\nvisitReason: learned rule\r\nwaitSec: 5400\r\n")+
 		page("2")+about("1", "contentState: unchanged\r\n")+page("3")))
 	out := filepath.Join(t.TempDir(), "t.parquet")
 	line{[]string{"index", "-o", out, file}, cli.ExitOK, []string{"3 captures"}}.run(t)
-	got := fmt.Sprint(foreign.DuckDB(t, `SELECT url_path, content_state, content_state_reason, comparison_digest, visit_reason
-		FROM '`+out+`' ORDER BY url_path`))
-	const nothing = "<nil> <nil> <nil> <nil>"
-	if want := "[[/1 changed other content sha1:ABC learned rule] [/2 " + nothing + "] [/3 " + nothing + "]]"; got != want {
+	got := fmt.Sprint(foreign.DuckDB(t, `SELECT url_path, content_state, content_state_reason, comparison_digest, visit_reason,
+		wait_seconds FROM '`+out+`' ORDER BY url_path`))
+	const nothing = "<nil> <nil> <nil> <nil> <nil>"
+	if want := "[[/1 changed other content sha1:ABC learned rule 5400] [/2 " + nothing + "] [/3 " + nothing + "]]"; got != want {
 		t.Errorf("the table has %s, want %s", got, want)
 	}
 }

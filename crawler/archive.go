@@ -187,6 +187,7 @@ func metadataOf(v *aspects.Visit, a aspects.Kept) []warcout.Field {
 		{Name: "via", Value: r.Via},
 		{Name: "hopsFromSeed", Value: string(r.Hops)},
 		{Name: "visitReason", Value: ascii(visitReason(*r))},
+		{Name: "waitSec", Value: waitBefore(r)},
 		{Name: "fetchTimeMs", Value: strconv.FormatInt(got.Took.Milliseconds(), 10)},
 		{Name: "contentState", Value: state},
 		{Name: "contentStateReason", Value: reason},
@@ -216,6 +217,15 @@ func metadataOf(v *aspects.Visit, a aspects.Kept) []warcout.Field {
 		}
 	}
 	return filled
+}
+
+// waitBefore returns the wait by which a visit was due, in seconds; empty if there was no visit before. With it the
+// archive alone says how closely a page was followed.
+func waitBefore(r *frontier.Record) string {
+	if r.Visits == 0 || r.Wait <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(r.Wait/time.Second), 10)
 }
 
 // archiveLookup archives the addresses that a host name resolved to, if they are new.

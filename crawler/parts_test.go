@@ -99,28 +99,26 @@ func TestALookupIsArchivedOnceAndWhenItChanges(t *testing.T) {
 	}
 }
 
-func TestRecordHasTheReasonOfTheVisit(t *testing.T) {
+func TestRecordHasTheReasonOfTheVisitAndTheWait(t *testing.T) {
 	t.Parallel()
-	decided := frontier.History{Visits: 3, Why: "^text/: changed: 2h ÷ 1.5 = 1h20m"}
+	decided := frontier.History{Visits: 3, Wait: 80 * time.Minute, Why: "^text/: changed: 2h ÷ 1.5 = 1h20m"}
 	for _, c := range []struct {
-		name string
-		r    frontier.Record
-		want string
+		name       string
+		r          frontier.Record
+		want, wait string
 	}{
-		{"a seed, for the first time", frontier.Record{}, "seed"},
-		{"what was found, for the first time", frontier.Record{Via: "http://a.example/"}, "new"},
-		{"what was visited before, in signs of ASCII", frontier.Record{Via: "http://a.example/", History: decided}, "^text/: changed: 2h / 1.5 = 1h20m"},
-		{"what the operator asked for before it was visited", frontier.Record{History: frontier.History{Why: "the operator asked for it"}}, "the operator asked for it"},
+		{"a seed, for the first time", frontier.Record{}, "seed", ""},
+		{"what was found, for the first time", frontier.Record{Via: "http://a.example/"}, "new", ""},
+		{"what was visited before, in signs of ASCII", frontier.Record{Via: "http://a.example/", History: decided}, "^text/: changed: 2h / 1.5 = 1h20m", "4800"},
+		{"what the operator asked for before it was visited", frontier.Record{History: frontier.History{Why: "the operator asked for it"}}, "the operator asked for it", ""},
 	} {
 		v := &aspects.Visit{Claim: frontier.Claim{Record: c.r}, Capture: new(fetch.Capture)}
-		got := ""
+		got := map[string]string{}
 		for _, f := range metadataOf(v, aspects.Kept{}) {
-			if f.Name == "visitReason" {
-				got = f.Value
-			}
+			got[f.Name] = f.Value
 		}
-		if got != c.want {
-			t.Errorf("%s: visited because of %q, want %q", c.name, got, c.want)
+		if got["visitReason"] != c.want || got["waitSec"] != c.wait {
+			t.Errorf("%s: visited because of %q after %q s, want %q and %q", c.name, got["visitReason"], got["waitSec"], c.want, c.wait)
 		}
 	}
 }

@@ -201,6 +201,7 @@ func (v *visited) read(rec *warc.Record) error {
 		{"contentStateReason", &to.StateReason},
 		{"comparisonDigest", &to.Comparison},
 		{"visitReason", &to.VisitReason},
+		{"waitSec", &to.Wait},
 	} {
 		if value := fields.Get(f.name); value != "" {
 			*f.to = value

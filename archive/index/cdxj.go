@@ -64,6 +64,7 @@ type Visit struct {
 	StateReason string `json:"contentStateReason,omitempty"`
 	Comparison  string `json:"comparisonDigest,omitempty"` // of the payload after scrubbing; empty if nothing is scrubbed
 	VisitReason string `json:"visitReason,omitempty"`      // why the URI was due
+	Wait        string `json:"waitSec,omitempty"`          // the wait by which it was due, in seconds
 
 	// Changes are the kinds of what a reader sees that changed, with commas between them. Only entries whose MIME is
 	// [ChangeMIME] have some.
@@ -116,7 +117,7 @@ func (e Entry) AppendTo(b []byte) []byte {
 	b = appendText(append(b, `{"url":`...), e.URL)
 	type field struct{ name, value string }
 	fields := [...]field{
-		{`,"mime":`, cutMIME(e.MIME)}, {`,"status":`, e.Status}, {`,"digest":`, e.Digest}, {}, {}, {}, {}, {},
+		{`,"mime":`, cutMIME(e.MIME)}, {`,"status":`, e.Status}, {`,"digest":`, e.Digest}, {}, {}, {}, {}, {}, {},
 	}
 	if v := e.Visit; v != nil {
 		copy(fields[3:], []field{
@@ -124,6 +125,7 @@ func (e Entry) AppendTo(b []byte) []byte {
 			{`,"contentStateReason":`, v.StateReason},
 			{`,"comparisonDigest":`, v.Comparison},
 			{`,"visitReason":`, v.VisitReason},
+			{`,"waitSec":`, v.Wait},
 			{`,"changes":`, v.Changes},
 		})
 	}
