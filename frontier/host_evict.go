@@ -244,8 +244,13 @@ func (c *change) forgetName(u uri.URI) error {
 // removeRest removes what the store has of a host without URIs, except its record and its name. Another host is going
 // to have its number, so nothing may be left. more is true if something is.
 func (c *change) removeRest(host uint32) (more bool, err error) {
+	return c.removeRows(host, numbered[2:]) // without its record and its URIs
+}
+
+// removeRows removes some of the rows of a host that have some kinds. more is true if others are left.
+func (c *change) removeRows(host uint32, kinds []string) (more bool, err error) {
 	var keys [][]byte
-	for _, kind := range numbered[2:] { // without its record and its URIs
+	for _, kind := range kinds {
 		it := c.txn.NewIterator(badger.IteratorOptions{Prefix: binary.BigEndian.AppendUint32([]byte(kind), host)})
 		for it.Rewind(); it.Valid() && len(keys) < 10*evictBatch; it.Next() {
 			keys = append(keys, it.Item().KeyCopy(nil))

@@ -423,6 +423,12 @@ func (p *play) stale() {
 
 func (p *play) restart() {
 	p.log("restart with %d claims", len(p.claims))
+	p.endClaims()
+	p.reopen(p.now)
+}
+
+// endClaims ends all claims in the model as a crash does.
+func (p *play) endClaims() {
 	for _, h := range p.m.hosts {
 		h.diverted = 0
 		if len(p.claims) > 0 {
@@ -440,7 +446,6 @@ func (p *play) restart() {
 		p.spent = append(p.spent, c.Claim)
 	}
 	p.claims = nil
-	p.reopen(p.now)
 }
 
 // compare compares every record of the frontier with the model.

@@ -219,6 +219,9 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 			return err
 		}
 		h, err := f.newHost(k.host, w, rest, now)
+		if err == nil && f.hosts[h.name] != nil {
+			err = fmt.Errorf("host name %q is not unique", h.name)
+		}
 		if err != nil {
 			return damaged(hostKey(k.host), err)
 		}
@@ -234,8 +237,8 @@ func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*ho
 	latestRest := max(latest, millis(now.Add(RestWhenDown(w.Failures, hostMet(w.Met) == metAnswered))))
 	h := &host{id: id, name: uri.Host(strings.Clone(string(w.Name)))} // the clone does not keep the row in memory
 	switch {
-	case w.Name == "" || f.hosts[h.name] != nil:
-		return nil, fmt.Errorf("host name %q is empty or not unique", w.Name)
+	case w.Name == "":
+		return nil, errors.New("the host name is empty")
 	case len(w.Mark) != placeLen:
 		return nil, fmt.Errorf("watermark of %d bytes, want %d", len(w.Mark), placeLen)
 	case len(w.Wake) > maxValence:

@@ -86,11 +86,9 @@ func loadRow(batch *badger.WriteBatch, k, v []byte) error {
 	if len(k) != hostPrefix+fingerprintLen || k[0] != kindURI {
 		return batch.Set(k, v)
 	}
-	var w uriRow
-	if !w.read(v) {
-		if err := cbor.Unmarshal(v, &w); err != nil {
-			return damaged(k, err)
-		}
+	w, err := readURI(k, v)
+	if err != nil {
+		return err
 	}
 	if at := w.place(fingerprint(k[hostPrefix:])); !at.isNone() {
 		if err := batch.Set(queueKey(binary.BigEndian.Uint32(k[1:]), at), w.hint()); err != nil {
@@ -98,6 +96,16 @@ func loadRow(batch *badger.WriteBatch, k, v []byte) error {
 		}
 	}
 	return batch.Set(k, v)
+}
+
+// readURI reads the row of a URI.
+func readURI(k, v []byte) (w uriRow, err error) {
+	if !w.read(v) {
+		if err := cbor.Unmarshal(v, &w); err != nil {
+			return w, damaged(k, err)
+		}
+	}
+	return w, nil
 }
 
 // Follow returns the store for a package that subscribes to its changes. The store passes a change on after its
