@@ -64,9 +64,9 @@ func cutPortable(portable []byte) (kind string, h uri.Host, rest []byte, ok bool
 	return "", "", nil, false
 }
 
-// PartWith prepares the hosts that belong elsewhere now, as [Elsewhere] says since a moment ago, for [Frontier.Adopt] in
-// another store. Nothing is claimed from them any more; claims is the number of claims that have not ended. When it is
-// 0 all that is known of the hosts is in their rows, their rests too. Then the rows are the whole state.
+// PartWith prepares hosts for [Frontier.Adopt] in another store: all that [Elsewhere] says belong elsewhere now. Nothing
+// is claimed from them any more; claims is the number of claims that have not ended. When it is 0, their rows are all
+// that another store needs.
 func (f *Frontier) PartWith() (claims int64, err error) {
 	if err := f.RefreshHosts(); err != nil {
 		return 0, err
@@ -122,8 +122,8 @@ type adoption struct {
 	hosts map[uri.Host]*adopted
 }
 
-// adopted is a host that is being adopted. The counters of its row are counted anew, because damaged rows of URIs may be
-// missing. Until the end the store has it as a host without URIs.
+// adopted is a host that is being adopted. Its URIs are counted while they come, because damaged ones may be missing.
+// Until the end the store has it as a host without URIs.
 type adopted struct {
 	id   uint32
 	row  hostRow
