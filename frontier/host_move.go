@@ -64,9 +64,9 @@ func cutPortable(portable []byte) (kind string, h uri.Host, rest []byte, ok bool
 	return "", "", nil, false
 }
 
-// PartWith prepares hosts for [Frontier.Adopt] in another store: all that belong elsewhere now, as [Elsewhere] says. Nothing
-// is claimed from them any more; claims is the number of claims that have not ended. When it is 0, their rows are all
-// that another store needs.
+// PartWith prepares hosts for [Frontier.Adopt] in another store: all that belong elsewhere now, as [Elsewhere] says.
+// Nothing is claimed from them any more; claims is the number of claims that have not ended. When it is 0, their rows
+// are all that another store needs.
 func (f *Frontier) PartWith() (claims int64, err error) {
 	if err := f.RefreshHosts(); err != nil {
 		return 0, err
