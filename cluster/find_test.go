@@ -1,10 +1,21 @@
 package cluster
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -14,36 +25,101 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// TestAPayloadIsFoundInAnotherShard archives a payload on one node of a divided crawl. The other node finds it there as
-// soon as it is shipped, until an operator says that its file is lost.
-func TestAPayloadIsFoundInAnotherShard(t *testing.T) {
+// index opens the dedup index of a store as the daemon does.
+func (p *place) index(f *frontier.Frontier) *dedup.Index {
+	p.Helper()
+	i, err := dedup.Open(f.DB(), dedup.Options{Shared: p.shard.Payloads()})
+	p.must(err)
+	return i
+}
+
+// payload returns the key of a payload, and a record that holds it.
+func payloadOf(text, file string) (dedup.Key, digest.Origin) {
+	key := dedup.Key{Payload: digest.Of([]byte(text)), Strong: digest.SHA256(sha256.Sum256([]byte(text))).Half(), Status: 200}
+	return key, digest.Origin{
+		RecordID: "urn:uuid:00000000-0000-4000-8000-000000000001", URI: "http://a.example/a/usual/path/" + text, Date: time.Unix(1.8e9, 0).UTC(),
+		Payload: key.Payload, File: file, Offset: 1_000_000, Length: 20_000, Size: 60_000,
+	}
+}
+
+// finds returns the file that the index names for a payload; "" if it has none.
+func (p *place) finds(i *dedup.Index, text string) string {
+	p.Helper()
+	key, _ := payloadOf(text, "")
+	m, err := i.Find(dedup.Query{Key: key, URI: "http://b.example/"})
+	p.must(err)
+	return m.Origin.File
+}
+
+// ask asks the database for a number.
+func (p *place) ask(sql string) (n int) {
+	p.Helper()
+	c, err := pgx.Connect(p.Context(), p.options().Database)
+	p.must(err)
+	defer func() { _ = c.Close(p.Context()) }()
+	p.must(c.QueryRow(p.Context(), sql).Scan(&n))
+	return n
+}
+
+// payloadsIn returns how many rows of a store are about payloads.
+func (p *place) payloadsIn(f *frontier.Frontier) (n int) {
+	p.must(f.DB().View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte("d")})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			if isPayload(it.Item().Key()) {
+				n++
+			}
+		}
+		return nil
+	}))
+	return n
+}
+
+// TestAPayloadOfOneShardIsARevisitInAnother archives a payload on one node of a divided crawl. The other node finds it
+// when it is shipped, and not before its log is on disk, until an operator says that its file is lost.
+func TestAPayloadOfOneShardIsARevisitInAnother(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	db := postgres.New(t)
 	a, b := newPlace(t, db, "a"), newPlace(t, db, "b")
 	a.run(func(f *frontier.Frontier) { a.crawl(f, 0, 20) })
 	a.split(2)
-	one, two := a.ship(), b.ship()
-	index := func(s *shipping) *dedup.Index {
-		i, err := dedup.Open(s.f.DB(), dedup.Options{Elsewhere: s.n.Payloads()})
-		s.must(err)
-		return i
-	}
-	first, second := index(one), index(two)
-	key := dedup.Key{Payload: digest.Of([]byte("p")), Strong: digest.SHA256(sha256.Sum256([]byte("p"))).Half(), Status: 200}
-	o := digest.Origin{
-		RecordID: "urn:uuid:00000000-0000-4000-8000-000000000001", URI: "http://a.example/", Date: time.Now(),
-		Payload: key.Payload, File: "of-a.warc.gz", Length: 2, Size: 3,
-	}
+	one := &shipping{place: a}
+	one.n, one.f, one.stop = a.open()
+	one.end = func() {}
+	two := b.ship()
+	first, second := a.index(one.f), b.index(two.f)
+	key, o := payloadOf("p", "of-a.warc.gz")
 	one.must(first.Put(key, o))
-	query := dedup.Query{Key: key, URI: "http://b.example/"}
-	two.eventually("the payload of the other shard", func() bool {
-		two.n.foreign.rows = nil // do not wait until rows are read again
-		second = index(two)
-		m, err := second.Find(query)
-		return err == nil && m.Origin.RecordID == o.RecordID && m.Hit == dedup.Other
-	})
+	if _, err := one.n.shipOnce(t.Context(), func() error { return errors.New("the log is not on disk") }); err == nil {
+		t.Fatal("it was shipped before its log was on disk")
+	}
+	if file := b.finds(second, "p"); file != "" {
+		t.Fatalf("a payload in %s is found that was not shipped", file)
+	}
+	_, err := one.n.shipOnce(t.Context(), func() error { return nil })
+	one.must(err)
+	if file := b.finds(second, "p"); file != "of-a.warc.gz" {
+		t.Errorf("after the shipment the payload is in %q", file)
+	}
+	b.must(second.Refer(o))
+	b.must(second.Flush())
+	for range 10 {
+		if file := b.finds(second, "p"); file != "of-a.warc.gz" || two.n.payloads.asking {
+			t.Errorf("the payload is in %q", file)
+		}
+	}
 
+	_, err = first.Lose(dedup.Loss{File: "cut.warc.gz", From: 10, Cause: dedup.CutOff})
+	one.must(err)
+	key, o = payloadOf("cut", "cut.warc.gz")
+	one.must(first.Put(key, o))
+	_, err = one.n.shipOnce(t.Context(), func() error { return nil })
+	one.must(err)
+	if file := b.finds(second, "cut"); file != "" {
+		t.Errorf("a record is found in the lost part of %s", file)
+	}
 	heard := func(s *shipping, after int64) []shared.Loss {
 		s.Helper()
 		list, err := s.n.Losses(t.Context(), after)
@@ -65,4 +141,214 @@ func TestAPayloadIsFoundInAnotherShard(t *testing.T) {
 	}
 	one.leave()
 	two.leave()
+}
+
+// TestATakeoverReadsNoPayloads lets a node archive ten payloads for each URI, and die. The node that takes the crawl
+// over loads none of them, and finds all: also the revisits that were counted, and what another store has lost.
+func TestATakeoverReadsNoPayloads(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	db := postgres.New(t)
+	a, b := newPlace(t, db, "a"), newPlace(t, db, "b")
+	const uris, many = 50, 500
+	a.alone(time.Now(), func(f *frontier.Frontier) { // a crawl of a process on its own, with payloads
+		a.crawl(f, 0, uris)
+		index := a.index(f)
+		for n := range many {
+			key, o := payloadOf(fmt.Sprint(n), fmt.Sprintf("%d.warc.gz", n%5))
+			a.must(errors.Join(index.Put(key, o), index.Refer(o)))
+		}
+		a.must(errors.Join(index.Forget("0.warc.gz", 0), index.Flush()))
+	})
+	a.must(initCluster(t.Context(), a.options(), func() (*frontier.Frontier, error) {
+		return frontier.Open(frontier.Options{Dir: a.state, Now: time.Now(), Compactors: -1})
+	}))
+	if n := a.ask(`SELECT count(*) FROM arcrawl.row WHERE k >= 'd' AND k < 'e'`); n != 1 {
+		t.Errorf("%d rows of the dedup index are among those of the shard, want the loss", n)
+	}
+	if n := a.ask(`SELECT count(*) FROM arcrawl.payload`); n != 2*many+1 {
+		t.Errorf("%d rows are in the table of payloads, want an entry and a count for each of %d, and the loss", n, many)
+	}
+	n, f, stop := a.open()
+	if kept := a.payloadsIn(f); kept != 2*many {
+		t.Errorf("the node that had the store keeps %d rows of payloads, want %d", kept, 2*many)
+	}
+	key, o := payloadOf("new", "new.warc.gz")
+	a.must(a.index(f).Put(key, o))
+	_, err := n.shipOnce(t.Context(), func() error { return nil })
+	a.must(err)
+	key, o = payloadOf("unshipped", "new.warc.gz")
+	a.must(a.index(f).Put(key, o))
+	stop() // it is killed
+	a.must(f.Close())
+	die(t, a, b)
+
+	b.run(func(f *frontier.Frontier) {
+		if kept := b.payloadsIn(f); kept != 0 {
+			t.Errorf("the node that took over has loaded %d rows of payloads", kept)
+		}
+		if got := b.histories(f); len(got) != uris {
+			t.Errorf("%d URIs were loaded, want %d", len(got), uris)
+		}
+		index := b.index(f)
+		for n := range many {
+			want := fmt.Sprintf("%d.warc.gz", n%5)
+			if n%5 == 0 {
+				want = ""
+			}
+			if file := b.finds(index, fmt.Sprint(n)); file != want {
+				t.Errorf("payload %d is in %q, want %q", n, file, want)
+			}
+		}
+		if file := b.finds(index, "new") + b.finds(index, "unshipped"); file != "new.warc.gz" {
+			t.Errorf("of a payload that was shipped and one that was not, found %q", file)
+		}
+		_, o := payloadOf("1", "1.warc.gz")
+		spent, err := index.Spent(dedup.Policy{Copies: 1}, o, time.Now())
+		if b.must(err); !spent {
+			t.Error("the revisits are not counted any more")
+		}
+	})
+	if !strings.Contains(b.log.String(), "loaded the crawl") {
+		t.Errorf("node b did not load the crawl:\n%s", &b.log)
+	}
+	alone := newPlace(t, db, "alone")
+	left, err := leaveCluster(t.Context(), leaveOptions{Database: a.options().Database, To: alone.state, Now: time.Now(), Group: noGroup})
+	alone.must(err)
+	if left.Damaged > 0 {
+		t.Errorf("%d rows are damaged", left.Damaged)
+	}
+	alone.alone(time.Now(), func(f *frontier.Frontier) {
+		if n := alone.payloadsIn(f); n != 2*many+1 {
+			t.Errorf("%d rows of payloads came back, want %d", n, 2*many+1)
+		}
+		if index := alone.index(f); alone.finds(index, "7") != "2.warc.gz" || alone.finds(index, "0") != "" {
+			t.Error("a payload, or what is lost, did not come back")
+		}
+	})
+}
+
+// die fences a node that was killed.
+func die(t *testing.T, dead, by *place) {
+	t.Helper()
+	ask, err := openShared(by)
+	by.must(err)
+	defer ask.Close()
+	st, err := ask.Beat(t.Context())
+	by.must(err)
+	if done, err := ask.Fence(t.Context(), dead.name, st.Shards[0].Beat); !done || err != nil {
+		t.Fatalf("fence: %v", err)
+	}
+}
+
+// slowDatabase answers questions about payloads.
+type slowDatabase struct {
+	payloads
+	rows      map[string][]byte
+	away      atomic.Bool
+	questions []int // how many keys each had
+	failures  int
+}
+
+func newSlowDatabase() *slowDatabase {
+	d := &slowDatabase{rows: map[string][]byte{}}
+	d.payloads = payloads{now: time.Now, fail: func(error) { d.failures++ }}
+	d.read = func(ctx context.Context, keys ...[]byte) ([][]byte, error) {
+		d.questions = append(d.questions, len(keys))
+		if d.away.Load() {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		time.Sleep(time.Millisecond)
+		rows := make([][]byte, len(keys))
+		for n, k := range keys {
+			rows[n] = d.rows[string(k)]
+		}
+		return rows, nil
+	}
+	return d
+}
+
+// entryKey returns the key of an entry of the dedup index.
+func entryKey(n int) []byte { return fmt.Appendf([]byte("d"), "%030d", n+1) }
+
+// TestPayloadsAreAskedForTogether lets a hundred captures look for payloads at once. The first one asks, and the others
+// are answered by the next question; what was found is not asked for again. While the database is away all wait, until
+// the lease of the node is over.
+func TestPayloadsAreAskedForTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newSlowDatabase()
+		d.rows[string(entryKey(7))] = []byte("seven")
+		all := func(want string) {
+			t.Helper()
+			d.questions = nil
+			var captures sync.WaitGroup
+			for n := range 100 {
+				captures.Go(func() {
+					rows, err := d.find(entryKey(n), entryKey(7))
+					if err != nil {
+						rows = [][]byte{nil, []byte(err.Error())}
+					}
+					if string(rows[1]) != want || n != 7 && rows[0] != nil {
+						t.Errorf("capture %d found %q", n, rows)
+					}
+				})
+			}
+			captures.Wait()
+		}
+		all("seven")
+		if !slices.Equal(d.questions, []int{2, 198}) {
+			t.Errorf("the questions have %v keys", d.questions)
+		}
+		all("seven")
+		sum := 0
+		for _, n := range d.questions {
+			sum += n
+		}
+		if len(d.questions) > 2 || sum != 99 {
+			t.Errorf("the questions have %v keys after one row was found", d.questions)
+		}
+		d.young, d.old = nil, nil
+		d.away.Store(true)
+		began := time.Now()
+		all("context deadline exceeded")
+		if took := time.Since(began); took != 2*payloadTime || d.failures != 1 {
+			t.Errorf("the captures waited %s, with %d messages", took, d.failures)
+		}
+		d.away.Store(false)
+		all("seven")
+	})
+}
+
+// TestPayloadsInMemoryHaveABound finds many payloads. Those that are asked for stay.
+func TestPayloadsInMemoryHaveABound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, size := newSlowDatabase(), 10_000
+		for n := range 5 * payloadBytes / size {
+			d.rows[string(entryKey(n))] = bytes.Repeat([]byte{1}, size)
+			for _, k := range [][]byte{entryKey(n), entryKey(0)} {
+				if rows, err := d.find(k); err != nil || rows[0] == nil {
+					t.Fatalf("row %d: %v", n, err)
+				}
+			}
+			if all := (len(d.young) + len(d.old)) * size; all > 2*payloadBytes {
+				t.Fatalf("%d bytes are kept", all)
+			}
+		}
+		if want := len(d.rows); len(d.questions) != want {
+			t.Errorf("%d questions for %d rows: the first was forgotten", len(d.questions), want)
+		}
+		// That a file was not lost is believed for a while.
+		d.questions = nil
+		loss := append(append([]byte("d"), make([]byte, 20)...), "Lfile"...)
+		for range 90 {
+			_, _ = d.find(loss)
+			time.Sleep(time.Second)
+		}
+		if len(d.questions) != 2 {
+			t.Errorf("%d questions about a loss in 90 s, want 2", len(d.questions))
+		}
+	})
 }

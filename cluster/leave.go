@@ -52,14 +52,13 @@ func leaveCluster(ctx context.Context, o leaveOptions) (left leftStore, err erro
 		_, err := frontier.Load(frontier.Options{Dir: o.To, Now: o.Now, BulkLoad: true}, true,
 			func(put func(k, v []byte) error) error {
 				u.put = func(k, v []byte) error { left.Rows++; return put(k, v) }
-				return u.load(ctx)
+				u.index = dedup.NewMerger(u.put)
+				return errors.Join(u.load(ctx), u.Payloads(ctx, u.index.AddShared))
 			})
 		if err != nil {
 			return err
 		}
-		if u.index != nil {
-			left.Damaged = u.index.Damaged
-		}
+		left.Damaged = u.index.Damaged
 		return u.finish(ctx, &left)
 	})
 	if err != nil {
@@ -99,7 +98,6 @@ func (u *union) load(ctx context.Context) error {
 	for range u.Before {
 		u.numbers, u.behind = append(u.numbers, map[uint32]uint32{}), append(u.behind, map[uint32]bool{})
 	}
-	u.index = dedup.NewMerger(len(u.Before), u.put)
 	if err := u.Each(ctx, []byte(hostNames), u.addHost); err != nil {
 		return err
 	}
@@ -113,7 +111,7 @@ func (u *union) load(ctx context.Context) error {
 			}
 		}
 	}
-	return u.index.End()
+	return nil
 }
 
 // shardOf returns the shard that a host belongs to.
@@ -139,7 +137,7 @@ func (u *union) addHost(shard int, k, v []byte) error {
 // addRow puts a row of a shard, if it is about a host of the shard.
 func (u *union) addRow(shard int, k, v []byte) error {
 	if dedup.IsRow(k) {
-		return u.index.Add(shard-1, k, v)
+		return u.index.Add(k, v)
 	}
 	if at := frontier.NumberAt(k); at > 0 {
 		was := binary.BigEndian.Uint32(k[at:])

@@ -42,8 +42,7 @@ func (w week) begin(p *place, f *frontier.Frontier) {
 // days visits what is due on some days, and puts into the dedup index what it finds. On Saturday each page links to
 // another host, to a page that is due on Sunday.
 func (w week) days(p *place, f *frontier.Frontier, from, to int) {
-	index, err := dedup.Open(f.DB(), dedup.Options{})
-	p.must(err)
+	index := p.index(f)
 	counts := hosts.OpenDaily(f.DB())
 	p.visited = func(r frontier.Record, now time.Time) (found []frontier.Candidate) {
 		host, number := int(r.URI.Host()[1]-'0'), len(r.URI.String())
@@ -52,7 +51,12 @@ func (w week) days(p *place, f *frontier.Frontier, from, to int) {
 			RecordID: "urn:uuid:" + r.URI.String(), URI: r.URI.String(), Date: now.Add(time.Duration(host) * time.Microsecond),
 			Payload: payload, File: fmt.Sprintf("of-%s-%d.warc.gz", r.URI.Host(), r.Visits), Length: 2, Size: 3,
 		}
-		p.must(errors.Join(index.Put(dedup.Key{Payload: payload, Status: 200}, o), index.Refer(o),
+		key := dedup.Key{Payload: payload, Status: 200}
+		m, err := index.Find(dedup.Query{Key: key})
+		if p.must(err); m.Hit == dedup.Miss {
+			p.must(index.Put(key, o))
+		}
+		p.must(errors.Join(index.Refer(o),
 			counts.Add(r.URI.Host(), now, evaluators.Day{Requests: 1}), f.DB().Update(func(txn *badger.Txn) (err error) {
 				for _, kind := range ofHosts {
 					err = errors.Join(err, txn.Set([]byte(kind+string(r.URI.Host())), []byte(now.String())))

@@ -15,6 +15,7 @@ import (
 	"github.com/dgraph-io/badger/v4/pb"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -83,12 +84,17 @@ func (m *mirror) collect(list *badger.KVList) {
 			m.arrived = make(chan struct{})
 			continue
 		}
-		m.note(string(kv.GetKey()), kv.GetVersion(), len(kv.GetValue()) == 0)
+		m.note(kv.GetKey(), kv.GetVersion(), len(kv.GetValue()) == 0)
 	}
 }
 
-// note notes the key of a change. The caller holds the lock. gone says that the key may have been deleted.
-func (m *mirror) note(k string, version uint64, gone bool) {
+// note notes the key of a change. The caller holds the lock. gone says that the key may have been deleted. Payloads that
+// the store does not keep stay in the database.
+func (m *mirror) note(key []byte, version uint64, gone bool) {
+	if !isShipped(key) || gone && isPayload(key) {
+		return
+	}
+	k := string(key)
 	m.changed[k] = max(version, m.changed[k])
 	if gone {
 		m.gone[k] = true
@@ -175,8 +181,8 @@ func (m *mirror) since(version uint64) error {
 	return eachSince(txn, version, func(item *badger.Item) error {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		k := string(item.Key())
-		m.note(k, item.Version(), item.IsDeletedOrExpired() || m.gone[k]) // newest first
+		k := item.Key()
+		m.note(k, item.Version(), item.IsDeletedOrExpired() || m.gone[string(k)]) // newest first
 		return nil
 	})
 }
@@ -200,7 +206,22 @@ func eachSince(txn *badger.Txn, version uint64, f func(*badger.Item) error) erro
 
 // isShipped reports whether a copy of the store has a key.
 func isShipped(k []byte) bool {
-	return !frontier.IsDerived(k) && string(k) != markKey && !bytes.HasPrefix(k, []byte(badgerPrefix))
+	return !frontier.IsDerived(k) && string(k) != markKey && !bytes.HasPrefix(k, []byte(badgerPrefix)) &&
+		dedup.KindOf(k) != dedup.Cached
+}
+
+// isPayload reports whether the database has a row among the payloads of all shards.
+func isPayload(k []byte) bool { return tableOf(k) != shared.OfShard }
+
+// tableOf returns the table that has a row.
+func tableOf(k []byte) shared.Table {
+	switch dedup.KindOf(k) {
+	case dedup.Entry:
+		return shared.Payload
+	case dedup.Count:
+		return shared.Greatest
+	}
+	return shared.OfShard
 }
 
 // shipment holds what has changed and was not shipped yet, as it is at one moment. The rows are read when they are
@@ -242,14 +263,33 @@ const (
 	portionBytes = 4 << 20
 )
 
-// portions collects rows, and passes them on in portions. No key is in a portion twice.
+// portions collects rows, and passes them on in portions. No key of a table is in a portion twice.
 type portions struct {
+	txn   *badger.Txn
 	ship  func([]shared.Row) error
 	rows  []shared.Row
 	bytes int
 }
 
+// add adds a row to the tables that have it.
 func (p *portions) add(r shared.Row) error {
+	if r.Of = tableOf(r.Key); r.Of != shared.OfShard && r.Gone {
+		return nil
+	}
+	if r.Of != shared.OfShard {
+		v, err := dedup.Portable(p.txn, r.Key, r.Value)
+		if errors.Is(err, dedup.ErrCorrupt) {
+			return nil // the payload is archived again
+		}
+		if r.Value = v; err != nil {
+			return readError{err}
+		}
+	}
+	if dedup.KindOf(r.Key) == dedup.SharedLoss {
+		other := r
+		other.Of = shared.Payload
+		p.rows = append(p.rows, other)
+	}
 	p.rows, p.bytes = append(p.rows, r), p.bytes+len(r.Key)+len(r.Value)
 	if len(p.rows) < portionRows && p.bytes < portionBytes {
 		return nil
@@ -268,7 +308,7 @@ func (p *portions) flush() error {
 
 // each calls ship with the rows, in portions. It may be called again.
 func (s *shipment) each(ship func(rows []shared.Row) error) error {
-	p := portions{ship: ship}
+	p := portions{txn: s.txn, ship: ship}
 	if s.scan {
 		var last []byte
 		err := eachSince(s.txn, s.since, func(item *badger.Item) error {
@@ -360,7 +400,7 @@ func (m *mirror) whole(ship func(rows []shared.Row) error) (version uint64, err 
 	defer txn.Discard()
 	it := txn.NewIterator(badger.DefaultIteratorOptions)
 	defer it.Close()
-	p := portions{ship: ship}
+	p := portions{txn: txn, ship: ship}
 	for it.Rewind(); it.Valid(); it.Next() {
 		if !isShipped(it.Item().Key()) {
 			continue

@@ -61,6 +61,7 @@ type thisNode struct {
 	seen     chan sighting                 // what the last beat found, for Run
 	found    atomic.Pointer[shared.States] // the same, for requests
 	loading  chan struct{}                 // has a token for each store that is being loaded
+	payloads *payloads
 
 	// What Run knows of the others.
 	watch watch
@@ -94,6 +95,9 @@ func openNode(ctx context.Context, o nodeOptions, lost func(error)) (*thisNode, 
 	if n.shared, err = n.connect(ctx); err != nil {
 		return nil, err
 	}
+	n.payloads = &payloads{read: n.shared.Payloads, now: time.Now, fail: func(err error) {
+		o.Log.Warn().Err(err).Msg("could not look for payloads in the database of the cluster: what is archived now may be there twice")
+	}}
 	if err = n.checkStores(); err == nil {
 		err = n.firstBeat(ctx)
 	}

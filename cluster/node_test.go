@@ -27,8 +27,9 @@ type place struct {
 	db    *postgres.Server
 	name  string
 	state string
-	copy  string // folder of the store that was used last; "" = state
-	wants int    // shard that it takes; 0 = any
+	copy  string      // folder of the store that was used last; "" = state
+	wants int         // shard that it takes; 0 = any
+	shard *ownedShard // that it has taken last; nil = none
 	log   journal
 
 	group func(uri.Host) string // politeness group of a host; nil = none has one
@@ -87,7 +88,7 @@ func (p *place) open() (n *ownedShard, f *frontier.Frontier, stop func()) {
 	p.Helper()
 	n, err := joinShard(p.Context(), p.options(), func(err error) { p.Error(err) }, p.wants)
 	p.must(err)
-	p.copy = n.State()
+	p.copy, p.shard = n.State(), n
 	o := frontier.Options{Dir: n.State(), Now: time.Now(), Compactors: -1, RestAfterCrash: time.Minute}
 	p.must(n.Prepare(p.Context(), o))
 	group := p.group

@@ -127,9 +127,9 @@ func (c *Crawler) dedupChange(v *aspects.Visit, s dedup.Policy) (dedup.Change, e
 	case a.Keeping != aspects.KeptResponse || a.Origin.IsZero() || v.Capture.PayloadSize == 0 || !isDeduplicated(v, s):
 		return nil, nil
 	case a.Unsound:
-		return c.parts.Dedup.Replacing(payloadKey(v.Capture, v.IsPrerequisite(), s.Series), a.Origin), nil
+		return c.parts.Dedup.Replacing(payloadKey(v.Capture, v.IsPrerequisite(), s.Series), a.Origin, s.By), nil
 	}
-	return c.parts.Dedup.Putting(payloadKey(v.Capture, v.IsPrerequisite(), s.Series), a.Origin), nil
+	return c.parts.Dedup.Putting(payloadKey(v.Capture, v.IsPrerequisite(), s.Series), a.Origin, s.By), nil
 }
 
 // payloadDigest returns the digest of the payload of a capture. For a body that was cut at the size limit it is the

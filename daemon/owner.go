@@ -27,8 +27,8 @@ type Owner interface {
 
 	// Elsewhere returns which hosts belong to other stores; nil if none do. group returns the politeness group of a host.
 	Elsewhere(group func(uri.Host) string) frontier.Elsewhere
-	// Payloads returns a function that looks for a row of the dedup index in other stores; nil if there are none.
-	Payloads() func(key []byte) dedup.Copy
+	// Payloads returns the dedup index that this store shares with others; nil if it has one of its own.
+	Payloads() dedup.Shared
 
 	// Opened is called when the store is open, and nothing has changed in it. background runs something until the store
 	// is about to be closed.

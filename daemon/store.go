@@ -45,12 +45,12 @@ func (d *Daemon) openStore(time.Time) (err error) {
 		return free()
 	}
 	db := d.parts.Frontier.DB()
-	var payloads func(key []byte) dedup.Copy
+	var all dedup.Shared
 	if d.o.Owner != nil {
-		payloads = d.o.Owner.Payloads()
+		all = d.o.Owner.Payloads()
 	}
 	d.parts.Dedup, err = dedup.Open(db, dedup.Options{
-		Name: uri.ReplayKey, View: d.parts.Frontier.View, Elsewhere: payloads,
+		Name: uri.ReplayKey, View: d.parts.Frontier.View, Shared: all,
 		Series: warcout.SeriesIn(d.live.Current().WARC.Prefix),
 	})
 	if err != nil {

@@ -94,6 +94,13 @@ func (c *collections) counts(number uint32) bool {
 	return c.all[number].State == Active
 }
 
+// hasCollections reports whether anything was imported.
+func (i *Index) hasCollections() bool {
+	i.imported.mu.RLock()
+	defer i.imported.mu.RUnlock()
+	return len(i.imported.all) > 0
+}
+
 func (c *collections) isGone(file string) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -205,11 +212,12 @@ func (i *Index) Store(c Collection, records ...Found) error {
 // add writes a record of a collection.
 func (i *Index) add(txn *badger.Txn, f Found, number uint32) error {
 	if f.Revisit {
-		return refer(txn, f.Origin, number)
+		k := refKey(f.Origin, f.Origin.URI == "" || f.Origin.Date.IsZero(), number)
+		return add(txn, k[:], 0, 1)
 	}
 	key, err := f.bytes()
 	if err != nil {
 		return err
 	}
-	return i.put(txn, key, entry{f.Origin, number})
+	return i.put(txn, key, entry{f.Origin, number}, false)
 }

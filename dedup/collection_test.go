@@ -3,7 +3,8 @@ package dedup_test
 import (
 	"bytes"
 	"crypto/sha256"
-	"slices"
+	"errors"
+	"strconv"
 	"testing"
 	"time"
 
@@ -168,53 +169,79 @@ func TestDamagedRowsOfCollectionsAreAnError(t *testing.T) {
 	}
 }
 
-// merge merges the indexes of some stores.
-func merge(t *testing.T, damaged int, all ...*badger.DB) *dedup.Index {
-	t.Helper()
-	type row struct {
-		index      int
-		key, value []byte
-	}
-	var rows []row
-	for i, db := range all {
-		must(t, db.View(func(txn *badger.Txn) error {
-			it := txn.NewIterator(badger.DefaultIteratorOptions)
-			defer it.Close()
-			for it.Rewind(); it.Valid(); it.Next() {
-				v, err := it.Item().ValueCopy(nil)
-				must(t, err)
-				if k := it.Item().KeyCopy(nil); dedup.IsRow(k) {
-					rows = append(rows, row{i, k, v})
-				}
-			}
-			return nil
-		}))
-	}
-	slices.SortStableFunc(rows, func(a, b row) int { return bytes.Compare(a.key, b.key) })
-	to := openStore(t, t.TempDir())
-	m := dedup.NewMerger(len(all), func(k, v []byte) error {
-		return to.Update(func(txn *badger.Txn) error { return txn.Set(k, v) })
-	})
-	for _, r := range rows {
-		must(t, m.Add(r.index, r.key, r.value))
-	}
-	must(t, m.End())
-	if m.Damaged != damaged {
-		t.Errorf("%d rows are damaged, want %d", m.Damaged, damaged)
-	}
-	return openIndex(t, to)
+// sharedIndex is an index that the stores of a test share.
+type sharedIndex struct {
+	*testing.T
+	rows  map[string][]byte
+	away  bool
+	asked int // questions
+	keep  int
 }
 
-// TestIndexesAreMerged merges two indexes that have numbered different files and collections alike.
-func TestIndexesAreMerged(t *testing.T) {
+func (s *sharedIndex) Find(keys ...[]byte) ([][]byte, error) {
+	s.asked++
+	if s.away {
+		return nil, errors.New("nobody answers")
+	}
+	rows := make([][]byte, len(keys))
+	for n, k := range keys {
+		rows[n] = s.rows[string(k)]
+	}
+	return rows, nil
+}
+
+func (s *sharedIndex) Keep() int { return s.keep }
+
+// open opens the index of a store.
+func (s *sharedIndex) open(db *badger.DB) *dedup.Index {
+	s.Helper()
+	i, err := dedup.Open(db, dedup.Options{Name: withoutWWW, Shared: s})
+	must(s.T, err)
+	return i
+}
+
+// carry carries the rows of a store to the shared index, and calls own with those that the store has of its own.
+func (s *sharedIndex) carry(db *badger.DB, own func(k, v []byte)) {
+	s.Helper()
+	must(s.T, db.View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.DefaultIteratorOptions)
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			k := it.Item().KeyCopy(nil)
+			v, err := it.Item().ValueCopy(nil)
+			must(s.T, err)
+			kind := dedup.KindOf(k)
+			if kind == dedup.Private || kind == dedup.SharedLoss {
+				own(k, v)
+			}
+			if kind == dedup.Private || kind == dedup.Cached {
+				continue
+			}
+			if v, err = dedup.Portable(txn, k, v); err != nil {
+				continue // a damaged row
+			}
+			if kind != dedup.Count || bytes.Compare(v, s.rows[string(k)]) > 0 {
+				s.rows[string(k)] = v
+			}
+		}
+		return nil
+	}))
+}
+
+func newShared(t *testing.T) *sharedIndex {
+	t.Helper()
+	return &sharedIndex{T: t, rows: map[string][]byte{}}
+}
+
+// TestASharedIndexBecomesTheIndexOfOneStore makes one index of what two stores share and of what they have of their own.
+// The stores have numbered different files alike.
+func TestASharedIndexBecomesTheIndexOfOneStore(t *testing.T) {
 	t.Parallel()
-	one, two := openStore(t, t.TempDir()), openStore(t, t.TempDir())
-	first, second := openIndex(t, one), openIndex(t, two)
+	one, two, shared := openStore(t, t.TempDir()), openStore(t, t.TempDir()), newShared(t)
+	first, second := shared.open(one), shared.open(two)
 	at := func(payload, file string, offset int64) digest.Origin {
 		o := origin(payload, int(offset))
-		o.File, o.Offset, o.Length = file, offset, 1
-		o.URI = "http://" + file + "/"
-		o.Date = time.Date(2026, 1, 1, 0, 0, int(offset), 0, time.UTC)
+		o.File, o.Offset, o.Length, o.URI = file, offset, 1, "http://"+file+"/"
 		return o
 	}
 	put := func(i *dedup.Index, payload, file string, offset int64) {
@@ -222,84 +249,65 @@ func TestIndexesAreMerged(t *testing.T) {
 		must(t, i.Put(keyOf(payload), at(payload, file, offset)))
 	}
 	put(first, "only one", "a.warc.gz", 1)
-	put(second, "only two", "b.warc.gz", 2) // the file has the number that a.warc.gz has in the other index
-	put(first, "both", "a.warc.gz", 4)
-	put(second, "both", "b.warc.gz", 3)
-	put(first, "lost", "gone.warc.gz", 5)
-	put(second, "lost", "b.warc.gz", 6)
-	must(t, second.Forget("gone.warc.gz", 0))
+	put(second, "only two", "b.warc.gz", 2) // the file has the number that a.warc.gz has in the other store
+	put(first, "of nine digits", "a.warc.gz", 123456789)
 	for range 2 {
 		must(t, first.Refer(at("only one", "a.warc.gz", 1)))
 	}
 	must(t, first.Flush())
-
-	imported := func(i *dedup.Index, number uint32, name, payload string, state dedup.State) {
-		t.Helper()
-		c := dedup.Collection{Number: number, Name: name, Hash: "sha256:" + name, State: state, Files: []string{name + ".warc.gz"}}
-		must(t, i.Store(c, original("http://"+name+"/", payload, name+".warc.gz", 1)))
-	}
-	imported(first, 1, "old", "of old", dedup.Active)
-	imported(second, 1, "other", "of other", dedup.Active) // the same number as old
-	imported(second, 2, "old", "of old", dedup.Active)
-	imported(second, 3, "removed", "twice", dedup.Removed)
-	put(first, "twice", "old.warc.gz", 10_000_000)   // later than the record of the collection
+	must(t, second.Forget("gone.warc.gz", 0))
+	odd := at("odd", "long.warc.gz", 7)
+	odd.Date = time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC) // only the long form has it
+	must(t, first.Put(keyOf("odd"), odd))
+	c := dedup.Collection{Number: 1, Name: "old", Hash: "sha256:old", State: dedup.Active, Files: []string{"old.warc.gz"}}
+	must(t, first.Store(c, original("http://old/", "of old", "old.warc.gz", 1)))
+	c.State = dedup.Importing // the other store has not read it to the end
+	must(t, second.Store(c))
 	must(t, one.Update(func(txn *badger.Txn) error { // an entry that cannot be read
 		return txn.Set(append([]byte("d"), bytes.Repeat([]byte{7}, 30)...), []byte("?"))
 	}))
 
-	all := merge(t, 1, one, two)
+	to := openStore(t, t.TempDir())
+	m := dedup.NewMerger(func(k, v []byte) error {
+		return to.Update(func(txn *badger.Txn) error { return txn.Set(k, v) })
+	})
+	for _, db := range []*badger.DB{one, two} {
+		shared.carry(db, func(k, v []byte) { must(t, m.Add(k, v)) })
+	}
+	for k, v := range shared.rows {
+		must(t, m.AddShared([]byte(k), v))
+	}
+	if m.Damaged != 1 {
+		t.Errorf("%d rows are damaged, want 1", m.Damaged)
+	}
+	all := openIndex(t, to)
 	for payload, file := range map[string]string{
-		"only one": "a.warc.gz", "only two": "b.warc.gz", "both": "b.warc.gz", "lost": "b.warc.gz",
-		"of old": "old.warc.gz", "of other": "other.warc.gz", "twice": "old.warc.gz",
+		"only one": "a.warc.gz", "only two": "b.warc.gz", "of nine digits": "a.warc.gz", "odd": "long.warc.gz",
+		"of old": "old.warc.gz",
 	} {
 		if m := hits(t, all, payload); m.Origin.File != file {
 			t.Errorf("%s is in %q, want %q", payload, m.Origin.File, file)
 		}
 	}
-	m, err := all.Find(dedup.Query{Key: keyOf("both"), URI: "http://a.warc.gz/", By: dedup.URI})
-	if must(t, err); m.Hit != dedup.Exact || m.Origin.Offset != 4 {
-		t.Errorf("the later record of both, for its own URI, is %+v", m)
-	}
 	if own := heldOf(t, all, 0); own.referred != 1 || own.references != 2 {
 		t.Errorf("%d revisits of %d originals are counted, want 2 of 1", own.references, own.referred)
-	}
-	list := all.Collections()
-	if len(list) != 3 || list[0].Name != "old" || list[1].Name != "other" || list[2].State != dedup.Removed {
-		t.Fatalf("the collections are %+v", list)
-	}
-	for _, c := range list[:2] {
-		c.State = dedup.Removed
-		must(t, all.Store(c))
-		if m := hits(t, all, "of "+c.Name); m.Hit != dedup.Miss {
-			t.Errorf("the record of a removed collection is found: %+v", m)
-		}
 	}
 	if l := all.Losses(); len(l) != 1 || l[0].File != "gone.warc.gz" {
 		t.Errorf("the losses are %+v", l)
 	}
+	c.State = dedup.Removed
+	must(t, all.Store(c))
+	if m := hits(t, all, "of old"); m.Hit != dedup.Miss {
+		t.Errorf("the record of a removed collection is found: %+v", m)
+	}
 }
 
-// TestAPayloadOfAnotherIndexIsFound looks for payloads that only another index of the crawl has archived. What either
-// index has lost, imported or damaged is archived again.
-func TestAPayloadOfAnotherIndexIsFound(t *testing.T) {
+// TestAPayloadOfAnotherStoreIsFound looks for payloads that only another store of the crawl has archived. What either
+// has lost, what is damaged, and what is asked for while nobody answers is archived again.
+func TestAPayloadOfAnotherStoreIsFound(t *testing.T) {
 	t.Parallel()
-	db, other := openStore(t, t.TempDir()), openStore(t, t.TempDir())
-	there, err := dedup.Open(other, dedup.Options{})
-	must(t, err)
-	read := func(key []byte) (v []byte) {
-		must(t, other.View(func(txn *badger.Txn) error {
-			if item, err := txn.Get(key); err == nil {
-				v, err = item.ValueCopy(nil)
-				return err
-			}
-			return nil
-		}))
-		return v
-	}
-	here, err := dedup.Open(db, dedup.Options{Elsewhere: func(key []byte) dedup.Copy {
-		return dedup.Copy{Value: read(key), Read: read}
-	}})
-	must(t, err)
+	other, shared := openStore(t, t.TempDir()), newShared(t)
+	there, here := openIndex(t, other), shared.open(openStore(t, t.TempDir()))
 	query := func(payload string) dedup.Query {
 		q := dedup.Query{URI: "http://b.example/"}
 		strong := digest.SHA256(sha256.Sum256([]byte(payload))).Half()
@@ -324,35 +332,160 @@ func TestAPayloadOfAnotherIndexIsFound(t *testing.T) {
 	put(here, "two", 3)
 	put(there, "gone there", 4)
 	put(there, "gone here", 4)
-	find(query("one"), 1, "the other index has it")
+	ofB := origin("one", 8)
+	ofB.URI = "http://b.example/"
+	must(t, there.Put(query("one").Key, ofB))
+	shared.carry(other, func(k, v []byte) {})
 	find(query("two"), 3, "both have it")
+	if shared.asked > 0 {
+		t.Errorf("%d questions were asked about a payload that this store has", shared.asked)
+	}
 	find(query("three"), 0, "nobody has it")
+	if shared.asked != 1 {
+		t.Errorf("%d questions were asked about a new payload", shared.asked)
+	}
+	find(query("one"), 1, "the other store has it")
 	by := query("one")
 	by.By = dedup.URI
-	find(by, 0, "only records of the same URI are wanted")
+	find(by, 8, "only records of the same URI are wanted")
 	by.By = dedup.URIFirst
-	find(by, 1, "records of the same URI are preferred")
-	weak := query("one")
-	weak.Strong = digest.Half{}
-	find(weak, 0, "the SHA-256 is not known")
+	find(by, 8, "records of the same URI are preferred")
+	by.URI = "http://c.example/"
+	find(by, 1, "no record is of the same URI")
+	by.By = dedup.URI
+	find(by, 0, "no record is of the same URI, and no other is wanted")
+	shared.away = true
+	find(query("one"), 0, "nobody answers")
+	find(query("two"), 3, "nobody answers, and nobody is asked")
+	shared.away = false
+
 	find(query("gone there"), 4, "before it is lost")
 	must(t, there.Forget("gone there.warc.gz", 0))
 	must(t, here.Forget("gone here.warc.gz", 0))
-	find(query("gone there"), 0, "the other index has lost it")
-	find(query("gone here"), 0, "this index knows that it is lost")
-	must(t, other.Update(func(txn *badger.Txn) error {
-		it := txn.NewIterator(badger.DefaultIteratorOptions)
-		var keys [][]byte
-		for it.Rewind(); it.Valid(); it.Next() {
-			keys = append(keys, it.Item().KeyCopy(nil))
-		}
-		it.Close()
-		for _, k := range keys {
-			if err := txn.Set(k, []byte{2, 9, 9, 9}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+	shared.carry(other, func(k, v []byte) {})
+	find(query("gone there"), 0, "the other store has lost it")
+	find(query("gone here"), 0, "this store knows that it is lost")
+	for k := range shared.rows {
+		shared.rows[k] = []byte{2, 9, 9, 9}
+	}
 	find(query("one"), 0, "the row is damaged")
+}
+
+// TestImportedRecordsAreShared looks for the record of an imported file in the shared index. Its SHA-256 is not known.
+func TestImportedRecordsAreShared(t *testing.T) {
+	t.Parallel()
+	other, db, shared := openStore(t, t.TempDir()), openStore(t, t.TempDir()), newShared(t)
+	c := dedup.Collection{Number: 1, Name: "old", Hash: "sha256:old", State: dedup.Active, Files: []string{"old.warc.gz"}}
+	must(t, openIndex(t, other).Store(c, original("http://old/", "of old", "old.warc.gz", 1)))
+	shared.carry(other, func(k, v []byte) {
+		must(t, db.Update(func(txn *badger.Txn) error { return txn.Set(k, v) }))
+	})
+	here, q := shared.open(db), dedup.Query{Key: keyOf("of old"), URI: "http://b.example/"}
+	q.Strong = digest.SHA256(sha256.Sum256([]byte("of old"))).Half()
+	m, err := here.Find(q)
+	if must(t, err); m.Origin.File != "old.warc.gz" || shared.asked != 2 {
+		t.Errorf("found %+v with %d questions, want the imported record with one, and one about its file", m, shared.asked)
+	}
+	c.State = dedup.Removed
+	must(t, here.Store(c))
+	if m, err = here.Find(q); err != nil || m.Hit != dedup.Miss {
+		t.Errorf("the record of a removed collection is found: %+v, %v", m, err)
+	}
+}
+
+// TestCountsContinueInAnotherStore counts revisits in a store that has none of the rows of the store before. What cannot
+// be asked for is counted later.
+func TestCountsContinueInAnotherStore(t *testing.T) {
+	t.Parallel()
+	before, db, shared := openStore(t, t.TempDir()), openStore(t, t.TempDir()), newShared(t)
+	o := original("http://a.example/", "one", "a.warc.gz", 1)
+	i := shared.open(before)
+	spent := func(copies int64, want bool) {
+		t.Helper()
+		got, err := i.Spent(dedup.Policy{Copies: copies}, o.Origin, noon)
+		if must(t, err); got != want {
+			t.Errorf("with %d revisits the record is spent: %t", copies, got)
+		}
+	}
+	refer := func(n int) {
+		t.Helper()
+		for range n {
+			must(t, i.Refer(o.Origin))
+		}
+		must(t, i.Flush())
+	}
+	must(t, i.Put(o.Key, o.Origin))
+	refer(300)
+	shared.carry(before, func(k, v []byte) {})
+	i = shared.open(db)
+	spent(300, true)
+	spent(301, false)
+	shared.away = true
+	refer(2)
+	spent(3, false) // nobody says how many there were
+	shared.away = false
+	spent(302, true)
+	refer(1)
+	shared.carry(db, func(k, v []byte) {})
+	shared.away = true
+	spent(303, true)
+	spent(304, false)
+	i, shared.away = shared.open(openStore(t, t.TempDir())), false
+	spent(303, true)
+}
+
+// TestAStoreKeepsOnlySomeRows removes rows from a store that others have, but no loss and no name of a file.
+func TestAStoreKeepsOnlySomeRows(t *testing.T) {
+	t.Parallel()
+	db, shared := openStore(t, t.TempDir()), newShared(t)
+	i := shared.open(db)
+	const all, keep = 100_000, 40_000
+	put := i.Putting
+	for from := 0; from < all; from += 500 {
+		must(t, db.Update(func(txn *badger.Txn) error {
+			for n := from; n < from+500; n++ {
+				o := original("http://a.example/", strconv.Itoa(n), "a.warc.gz", n+1)
+				if err := put(o.Key, o.Origin, dedup.Digest)(txn); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	must(t, i.Forget("gone.warc.gz", 0))
+	count := func() (n int) {
+		must(t, db.View(func(txn *badger.Txn) error {
+			it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte("d")})
+			defer it.Close()
+			for it.Rewind(); it.Valid(); it.Next() {
+				n++
+			}
+			return nil
+		}))
+		return n
+	}
+	must(t, i.Flush())
+	if n := count(); n != all+2 {
+		t.Errorf("%d rows are left without a bound, want %d", n, all+2)
+	}
+	shared.keep = keep
+	for range 40 { // each time removes what follows a random place
+		must(t, i.Flush())
+	}
+	if n := count(); n < keep/2 || n > keep*3/2 {
+		t.Errorf("%d rows are left, want about %d", n, keep)
+	}
+	if len(i.Losses()) != 1 || len(openIndex(t, db).Losses()) != 1 {
+		t.Error("the loss was removed")
+	}
+	shared.away = true
+	left := 0
+	for n := range all {
+		if m := hits(t, i, strconv.Itoa(n)); m.Hit != dedup.Miss && m.Origin.File == "a.warc.gz" {
+			left++
+		}
+	}
+	if n := count(); left != n-2 {
+		t.Errorf("%d payloads are found, want %d", left, n-2)
+	}
 }

@@ -100,9 +100,8 @@ type Options struct {
 	// Series returns the series of a WARC file by its name. If nil, no file is in a series.
 	Series func(file string) string
 
-	// Elsewhere returns a row of another index of the same crawl. A payload that is not in this index is looked up
-	// there. If nil, there is no other index.
-	Elsewhere func(key []byte) Copy
+	// Shared is the index of all stores of the crawl. If nil, there is no other store.
+	Shared Shared
 }
 
 // Index is the index in an open store. Its methods may be called concurrently. It needs no closing, and must not be
@@ -149,15 +148,15 @@ func (i *Index) Find(q Query) (m Match, err error) {
 	key, err := q.bytes()
 	if err == nil {
 		err = i.o.View(func(txn *badger.Txn) error {
-			m, err = i.findBoth(txn, key, q)
+			m, err = i.findBoth(readIn(txn), key, q)
 			return err
 		})
 	}
 	if err != nil {
 		return Match{}, fmt.Errorf("look up the origin of %s: %w", q.Payload, err)
 	}
-	if m.Hit == Miss {
-		m = i.findElsewhere(key, q)
+	if i.o.Shared != nil && (m.Hit == Miss || m.Hit != Exact && q.By != Digest) {
+		m = i.findShared(key, q, m)
 	}
 	if m.Hit != Miss {
 		m.Origin.Framing = q.Framing
@@ -166,8 +165,8 @@ func (i *Index) Find(q Query) (m Match, err error) {
 }
 
 // findBoth looks for a record of which the SHA-256 is known, and then for others if these can be better.
-func (i *Index) findBoth(txn *badger.Txn, key []byte, q Query) (Match, error) {
-	m, err := i.find(txn, key, q)
+func (i *Index) findBoth(read reader, key []byte, q Query) (Match, error) {
+	m, err := i.find(read, key, q)
 	if err != nil || q.Strong.IsZero() {
 		return m, err
 	}
@@ -177,7 +176,7 @@ func (i *Index) findBoth(txn *badger.Txn, key []byte, q Query) (Match, error) {
 			return m, nil
 		}
 	}
-	other, err := i.find(txn, q.weak(key), q)
+	other, err := i.find(read, q.weak(key), q)
 	if other.Hit != Miss && (m.Hit == Miss || other.Hit < m.Hit) {
 		m = other
 	}
@@ -185,8 +184,8 @@ func (i *Index) findBoth(txn *badger.Txn, key []byte, q Query) (Match, error) {
 }
 
 // find reads the first record of the payload, which is usually the only one, and the records of the URI if they matter.
-func (i *Index) find(txn *badger.Txn, key []byte, q Query) (Match, error) {
-	first, known, err := i.get(txn, key, q.Payload, 0)
+func (i *Index) find(read reader, key []byte, q Query) (Match, error) {
+	first, known, err := i.get(read, key, q.Payload, 0)
 	if err != nil {
 		return Match{}, err
 	}
@@ -197,12 +196,8 @@ func (i *Index) find(txn *badger.Txn, key []byte, q Query) (Match, error) {
 	if q.By == Digest || best.Hit == Exact {
 		return best, nil
 	}
-	candidates := [][]byte{under(key, sameURI, q.URI)}
-	if q.Equivalent && i.o.Name != nil {
-		candidates = append(candidates, under(key, alikeURI, i.o.Name(q.URI)))
-	}
-	for _, c := range candidates {
-		o, known, err := i.get(txn, c, q.Payload, 0)
+	for _, c := range i.underURI(key, q) {
+		o, known, err := i.get(read, c, q.Payload, 0)
 		if err != nil {
 			return Match{}, err
 		}
@@ -216,23 +211,35 @@ func (i *Index) find(txn *badger.Txn, key []byte, q Query) (Match, error) {
 	return best, nil
 }
 
+// underURI returns the keys of the records of the URI and of equivalent URIs, as far as they matter.
+func (i *Index) underURI(key []byte, q Query) (keys [][]byte) {
+	if q.By == Digest {
+		return nil
+	}
+	keys = append(keys, under(key, sameURI, q.URI))
+	if q.Equivalent && i.o.Name != nil {
+		keys = append(keys, under(key, alikeURI, i.o.Name(q.URI)))
+	}
+	return keys
+}
+
 // Put records that o holds the payload of k. It must be called only after the record is on disk. An existing entry
 // stays; a record of another URI gets an entry of its own.
-func (i *Index) Put(k Key, o digest.Origin) error { return i.update(i.Putting(k, o)) }
+func (i *Index) Put(k Key, o digest.Origin) error { return i.update(i.Putting(k, o, Digest)) }
 
 // Replace is [Index.Put] for a payload whose entry points to a missing or damaged record. It replaces the entry of the
 // payload, and the entries of the URI.
-func (i *Index) Replace(k Key, o digest.Origin) error { return i.update(i.Replacing(k, o)) }
+func (i *Index) Replace(k Key, o digest.Origin) error { return i.update(i.Replacing(k, o, Digest)) }
 
 // Change is a change of the index as part of a transaction of the store's owner. It may be called again if the
 // transaction is retried after a conflict.
 type Change func(txn *badger.Txn) error
 
-// Putting returns [Index.Put] as a change.
-func (i *Index) Putting(k Key, o digest.Origin) Change { return i.change(k, o, i.put) }
+// Putting returns [Index.Put] as a change, for a capture that was looked up by some choice.
+func (i *Index) Putting(k Key, o digest.Origin, by By) Change { return i.change(k, o, by, i.put) }
 
-// Replacing returns [Index.Replace] as a change.
-func (i *Index) Replacing(k Key, o digest.Origin) Change { return i.change(k, o, i.replace) }
+// Replacing returns [Index.Replace] as a change, for a capture that was looked up by some choice.
+func (i *Index) Replacing(k Key, o digest.Origin, by By) Change { return i.change(k, o, by, i.replace) }
 
 // update makes a change in a transaction of its own. It retries after conflicts; each round lets one goroutine succeed.
 func (i *Index) update(c Change) error {
@@ -246,7 +253,11 @@ func (i *Index) update(c Change) error {
 	}
 }
 
-func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []byte, o entry) error) Change {
+func (i *Index) change(
+	k Key, o digest.Origin, by By, how func(txn *badger.Txn, key []byte, o entry, anew bool) error,
+) Change {
+	// If URIs matter, the rows of the URI may be in the shared index alone.
+	anew := i.o.Shared != nil && by != Digest
 	key, err := k.bytes()
 	switch {
 	case err != nil:
@@ -260,7 +271,7 @@ func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []b
 	return func(txn *badger.Txn) error {
 		err := err
 		if err == nil {
-			err = how(txn, key, entry{Origin: o})
+			err = how(txn, key, entry{Origin: o}, anew)
 		}
 		if err != nil {
 			return fmt.Errorf("remember the origin of %s: %w", k.Payload, err)
@@ -269,34 +280,37 @@ func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []b
 	}
 }
 
-func (i *Index) put(txn *badger.Txn, key []byte, o entry) error {
-	first, known, err := i.get(txn, key, o.Payload, o.source)
+// put puts an entry. anew says that it gets rows of its URI although there are none of the payload.
+func (i *Index) put(txn *badger.Txn, key []byte, o entry, anew bool) error {
+	first, known, err := i.get(readIn(txn), key, o.Payload, o.source)
 	if err != nil {
 		return err
 	}
 	if !known {
-		return i.set(txn, key, o)
-	}
-	if first.URI == o.URI {
+		if err := i.set(txn, key, o); err != nil || !anew {
+			return err
+		}
+	} else if first.URI == o.URI {
 		return nil
 	}
 	if err := i.setOnce(txn, under(key, sameURI, o.URI), o); err != nil {
 		return err
 	}
-	if i.o.Name == nil || i.o.Name(first.URI) == i.o.Name(o.URI) {
+	if i.o.Name == nil || known && i.o.Name(first.URI) == i.o.Name(o.URI) {
 		return nil
 	}
 	return i.setOnce(txn, under(key, alikeURI, i.o.Name(o.URI)), o)
 }
 
-func (i *Index) replace(txn *badger.Txn, key []byte, o entry) error {
+// replace replaces entries. anew says that it makes those of the URI that are not there.
+func (i *Index) replace(txn *badger.Txn, key []byte, o entry, anew bool) error {
 	keys := [][]byte{key, under(key, sameURI, o.URI)}
 	if i.o.Name != nil {
 		keys = append(keys, under(key, alikeURI, i.o.Name(o.URI)))
 	}
 	for n, k := range keys {
 		_, err := txn.Get(k)
-		if errors.Is(err, badger.ErrKeyNotFound) && n > 0 {
+		if errors.Is(err, badger.ErrKeyNotFound) && n > 0 && !anew {
 			continue
 		}
 		if err == nil || errors.Is(err, badger.ErrKeyNotFound) {
@@ -310,7 +324,7 @@ func (i *Index) replace(txn *badger.Txn, key []byte, o entry) error {
 }
 
 func (i *Index) setOnce(txn *badger.Txn, key []byte, o entry) error {
-	_, known, err := i.get(txn, key, o.Payload, o.source)
+	_, known, err := i.get(readIn(txn), key, o.Payload, o.source)
 	if known || err != nil {
 		return err
 	}
@@ -325,25 +339,35 @@ func (i *Index) set(txn *badger.Txn, key []byte, o entry) error {
 	return txn.Set(key, v)
 }
 
+// reader calls use with the value of a row, if the row is there.
+type reader func(key []byte, use func(value []byte) error) (found bool, err error)
+
+// readIn reads the rows of a store.
+func readIn(txn *badger.Txn) reader {
+	return func(key []byte, use func([]byte) error) (bool, error) {
+		item, err := txn.Get(key)
+		if errors.Is(err, badger.ErrKeyNotFound) {
+			return false, nil
+		}
+		if err == nil {
+			err = item.Value(use)
+		}
+		return err == nil, err
+	}
+}
+
 // get returns the record of one key. known is also false if the record is lost, or if its collection does not count
 // and is not own.
 func (i *Index) get(
-	txn *badger.Txn, key []byte, payload digest.Digest, own uint32,
+	read reader, key []byte, payload digest.Digest, own uint32,
 ) (o digest.Origin, known bool, err error) {
-	item, err := txn.Get(key)
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return o, false, nil
-	}
-	if err != nil {
-		return o, false, err
-	}
 	var e entry
-	err = item.Value(func(v []byte) error {
+	found, err := read(key, func(v []byte) (err error) {
 		e, err = i.decode(payload, v)
 		return err
 	})
 	o = e.Origin
-	if err != nil || i.Lost(o) || own != e.source && !i.imported.counts(e.source) {
+	if !found || err != nil || i.Lost(o) || own != e.source && !i.imported.counts(e.source) {
 		return digest.Origin{}, false, err
 	}
 	return o, true, nil

@@ -85,7 +85,7 @@ func TestARecordWhoseFileCannotBeNumberedIsNotStored(t *testing.T) {
 	}
 	must(t, db.Close())
 	for name, change := range map[string]dedup.Change{
-		"Put": i.Putting(same.Key, same.Origin), "Replace": i.Replacing(same.Key, same.Origin),
+		"Put": i.Putting(same.Key, same.Origin, dedup.Digest), "Replace": i.Replacing(same.Key, same.Origin, dedup.Digest),
 	} {
 		err := working.Update(change)
 		if !errors.Is(err, badger.ErrDBClosed) && !errors.Is(err, badger.ErrBlockedWrites) || !strings.Contains(err.Error(), "b.warc.gz") {

@@ -40,33 +40,25 @@ func refKey(o digest.Origin, byID bool, source uint32) (k countKey) {
 	return k
 }
 
-// refer counts one revisit.
-func refer(txn *badger.Txn, o digest.Origin, source uint32) error {
-	k := refKey(o, o.URI == "" || o.Date.IsZero(), source)
-	return add(txn, k[:], 1)
-}
-
-func add(txn *badger.Txn, key []byte, more uint64) error {
-	n, err := count(txn, key)
+// add adds to a counter. A missing one begins with first.
+func add(txn *badger.Txn, key []byte, first, more uint64) error {
+	n, known, err := count(txn, key)
 	if err != nil {
 		return err
+	}
+	if !known {
+		n = first
 	}
 	return txn.Set(key, binary.AppendUvarint([]byte{format}, n+more))
 }
 
 // count reads a counter; a missing one is zero.
-func count(txn *badger.Txn, key []byte) (n uint64, err error) {
-	item, err := txn.Get(key)
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return 0, nil
-	}
-	if err == nil {
-		err = item.Value(func(v []byte) error {
-			n, err = decodeCount(v)
-			return err
-		})
-	}
-	return n, err
+func count(txn *badger.Txn, key []byte) (n uint64, known bool, err error) {
+	known, err = readIn(txn)(key, func(v []byte) error {
+		n, err = decodeCount(v)
+		return err
+	})
+	return n, known, err
 }
 
 func decodeCount(v []byte) (uint64, error) {
@@ -158,31 +150,48 @@ func (i *Index) Spent(p Policy, o digest.Origin, now time.Time) (bool, error) {
 	key := refKey(o, o.URI == "" || o.Date.IsZero(), 0)
 	n := i.pending.count(key)
 	err := i.o.View(func(txn *badger.Txn) error {
-		stored, err := count(txn, key[:])
+		stored, _, err := count(txn, key[:])
 		n += stored
 		return err
 	})
-	if err != nil {
+	if err == nil {
+		var more map[countKey]uint64
+		more, err = i.sharedCounts([]countKey{key})
+		n += more[key]
+	}
+	if away := (errAway{}); err != nil && !errors.As(err, &away) {
 		return false, fmt.Errorf("count the revisits of %s: %w", o.RecordID, err)
 	}
 	return n >= uint64(p.Copies), nil
 }
 
-// Flush stores the counts of revisits. It is called regularly, and before the store is closed. After an error, what was
-// not stored is still counted.
+// Flush stores the counts of revisits, and removes rows that the shared index has if there are too many. It is called
+// regularly, and before the store is closed. After an error, and while the shared index does not answer, what was not
+// stored is still counted.
 func (i *Index) Flush() error {
+	return errors.Join(i.storeCounts(), i.trim())
+}
+
+func (i *Index) storeCounts() error {
 	counts := i.pending.take()
 	// In the order of the store, so that neighbours are read from the same block.
 	keys := slices.SortedFunc(maps.Keys(counts), func(a, b countKey) int { return bytes.Compare(a[:], b[:]) })
 	for portion := range slices.Chunk(keys, maxPortion) {
-		err := i.update(func(txn *badger.Txn) error {
-			for _, key := range portion {
-				if err := add(txn, key[:], counts[key]); err != nil {
-					return err
-				}
-			}
+		first, err := i.sharedCounts(portion)
+		if away := (errAway{}); errors.As(err, &away) {
+			i.pending.putBack(counts)
 			return nil
-		})
+		}
+		if err == nil {
+			err = i.update(func(txn *badger.Txn) error {
+				for _, key := range portion {
+					if err := add(txn, key[:], first[key], counts[key]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
 		if err != nil {
 			i.pending.putBack(counts)
 			return fmt.Errorf("store the revisit counts of %d records: %w", len(keys), err)

@@ -71,7 +71,7 @@ func aReaderDelaysNoWholeStore(t *testing.T, db *postgres.Server) {
 	for i := range clearRows + 3 {
 		many = append(many, row(fmt.Sprintf("k%06d", i), "1"))
 	}
-	must(t, a.Ship(ctx, epoch, All(many...)))
+	must(t, a.Ship(ctx, epoch, All(append(many, Row{Key: []byte("of another store"), Of: Payload})...)))
 	reader, err := a.pool.Begin(ctx)
 	must(t, err)
 	defer func() { must(t, reader.Rollback(context.Background())) }()
@@ -84,6 +84,9 @@ func aReaderDelaysNoWholeStore(t *testing.T, db *postgres.Server) {
 	if got := rows(t, a); !maps.Equal(got, map[string]string{"new": "1"}) {
 		t.Errorf("%d rows are there, want the new one", len(got))
 	}
+	if found, err := a.Payloads(ctx, []byte("of another store")); err != nil || found[0] != nil {
+		t.Errorf("a payload of another store is left: %q, %v", found, err)
+	}
 	wantErr(t, a.Clear(brief, epoch+1), ErrOwner)
-	wantErr(t, a.clearByPortions(brief, epoch+1), ErrOwner)
+	wantErr(t, a.clearByPortions(brief, epoch+1, payloads), ErrOwner)
 }

@@ -75,9 +75,20 @@ func (c Copies) Each(ctx context.Context, prefix []byte, f func(shard int, key, 
 	var all []*cursor
 	for i := range c.Before {
 		if c.only == 0 || c.only == i+1 {
-			all = append(all, &cursor{shard: i + 1, last: prefix, end: after(prefix), page: max(readRows/len(c.Before), 200)})
+			all = append(all, &cursor{shard: i + 1, table: tableOf(i + 1), last: prefix, end: after(prefix),
+				page: max(readRows/len(c.Before), 200)})
 		}
 	}
+	return c.each(ctx, all, f)
+}
+
+// Payloads calls f with the rows of the table of payloads, in the order of their keys. f may keep the slices.
+func (c Copies) Payloads(ctx context.Context, f func(key, value []byte) error) error {
+	return c.each(ctx, []*cursor{{table: payloads, page: readRows}}, func(_ int, k, v []byte) error { return f(k, v) })
+}
+
+// each calls f with the rows at some cursors, in the order of their keys.
+func (c Copies) each(ctx context.Context, all []*cursor, f func(shard int, key, value []byte) error) error {
 	for {
 		var first *cursor
 		for _, next := range all {
@@ -110,9 +121,10 @@ func (c Copies) Letters(ctx context.Context, f func(value []byte) error) error {
 	return err
 }
 
-// cursor reads the rows of a shard in portions.
+// cursor reads the rows of a table in portions.
 type cursor struct {
 	shard     int
+	table     string
 	last, end []byte // all keys are larger than last and smaller than end; a nil end is no bound
 	page      int    // rows that are read at once
 	rows      []Row  // that were read
@@ -124,7 +136,7 @@ func (c *cursor) fill(ctx context.Context, tx pgx.Tx) (err error) {
 	if len(c.rows) > 0 || c.done {
 		return nil
 	}
-	rows, _ := tx.Query(ctx, `SELECT k, v FROM `+tableOf(c.shard)+` WHERE k > $1 AND ($2::bytea IS NULL OR k < $2) ORDER BY k LIMIT $3`,
+	rows, _ := tx.Query(ctx, `SELECT k, v FROM `+c.table+` WHERE k > $1 AND ($2::bytea IS NULL OR k < $2) ORDER BY k LIMIT $3`,
 		append([]byte{}, c.last...), c.end, c.page)
 	c.rows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Row, err error) {
 		err = row.Scan(&r.Key, &r.Value)

@@ -22,7 +22,7 @@ type Report struct {
 
 	Revision int64 `json:"revision"` // of the configuration, in force; 0 = none was pushed
 
-	Bytes    int64 `json:"bytes"`    // of the tables and indexes of all shards
+	Bytes    int64 `json:"bytes"`    // of the tables and indexes of all shards, and of the payloads
 	Replicas int   `json:"replicas"` // connected
 	Synced   int   `json:"synced"`   // of these, synchronous
 	Hidden   int   `json:"hidden"`   // of these, not known to be synchronous: the user may not see that
@@ -109,6 +109,10 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	}
 	var err error
 	if r.Shards, err = listOf[ShardReport](ctx, c, shardReports); err != nil {
+		return err
+	}
+	const size = `SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_partition_tree('` + payloads + `')`
+	if err := c.QueryRow(ctx, size).Scan(&r.Bytes); err != nil {
 		return err
 	}
 	for _, s := range r.Shards {

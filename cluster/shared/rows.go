@@ -26,23 +26,24 @@ func (s *Store) Ship(ctx context.Context, epoch int64, rows Rows) error {
 	return about(err, "ship rows as node %s", s.node)
 }
 
-// Clear removes what an earlier owner has shipped of its first store, before [Store.Ship] ships another one. It may
-// take minutes, and be repeated. It does not wait for those who read the table, as a running pg_dump does.
+// Clear removes what an earlier owner has shipped of its first store, before [Store.Ship] ships another one. Nobody else
+// has payloads then. It may take minutes, and be repeated. It does not wait for those who read the tables, as a running
+// pg_dump does.
 func (s *Store) Clear(ctx context.Context, epoch int64) error {
 	err := s.truncate(ctx, epoch)
 	if isLocked(err) {
-		err = s.clearByPortions(ctx, epoch)
+		err = errors.Join(s.clearByPortions(ctx, epoch, tableOf(s.shard)), s.clearByPortions(ctx, epoch, payloads))
 	}
 	return about(err, "remove the rows of an earlier owner as node %s", s.node)
 }
 
-// truncate removes all rows of this shard at once, unless somebody reads them.
+// truncate removes all rows of this shard and all payloads at once, unless somebody reads them.
 func (s *Store) truncate(ctx context.Context, epoch int64) error {
 	return s.asOwner(ctx, epoch, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '1s'`); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `TRUNCATE `+tableOf(s.shard))
+		_, err := tx.Exec(ctx, `TRUNCATE `+tableOf(s.shard)+`, `+payloads)
 		return err
 	})
 }
@@ -56,10 +57,10 @@ func isLocked(err error) bool {
 // clearRows is the number of rows that are removed at once.
 const clearRows = 20_000
 
-// clearByPortions removes all rows of this shard in short transactions.
-func (s *Store) clearByPortions(ctx context.Context, epoch int64) error {
-	text := `DELETE FROM ` + tableOf(s.shard) + ` WHERE k = ANY(ARRAY(
-		SELECT k FROM ` + tableOf(s.shard) + ` WHERE k >= $1 ORDER BY k LIMIT $2)) RETURNING k`
+// clearByPortions removes all rows of a table in short transactions.
+func (s *Store) clearByPortions(ctx context.Context, epoch int64, table string) error {
+	text := `DELETE FROM ` + table + ` WHERE k = ANY(ARRAY(
+		SELECT k FROM ` + table + ` WHERE k >= $1 ORDER BY k LIMIT $2)) RETURNING k`
 	last := []byte{}
 	for {
 		var removed [][]byte
@@ -75,30 +76,35 @@ func (s *Store) clearByPortions(ctx context.Context, epoch int64) error {
 	}
 }
 
-// write writes some rows. No key may be there twice.
+// write writes some rows. No key of a table may be there twice.
 func write(ctx context.Context, tx pgx.Tx, shard int, rows []Row) error {
-	var keys, values, gone [][]byte
+	var keys, values, gone [Greatest + 1][][]byte
 	for _, r := range rows {
 		if r.Gone {
-			gone = append(gone, r.Key)
+			gone[r.Of] = append(gone[r.Of], r.Key)
 			continue
 		}
 		v := r.Value
 		if v == nil {
 			v = []byte{}
 		}
-		keys, values = append(keys, r.Key), append(values, v)
+		keys[r.Of], values[r.Of] = append(keys[r.Of], r.Key), append(values[r.Of], v)
 	}
-	if len(keys) > 0 {
-		text := `INSERT INTO ` + tableOf(shard) + ` (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])
-			ON CONFLICT (k) DO UPDATE SET v = excluded.v`
-		if _, err := tx.Exec(ctx, text, keys, values); err != nil {
-			return err
+	for of, table := range [...]string{OfShard: tableOf(shard), Payload: payloads, Greatest: payloads} {
+		if len(keys[of]) > 0 {
+			text := `INSERT INTO ` + table + ` AS r (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])
+				ON CONFLICT (k) DO UPDATE SET v = excluded.v`
+			if Table(of) == Greatest {
+				text += ` WHERE excluded.v > r.v`
+			}
+			if _, err := tx.Exec(ctx, text, keys[of], values[of]); err != nil {
+				return err
+			}
 		}
-	}
-	if len(gone) > 0 {
-		if _, err := tx.Exec(ctx, `DELETE FROM `+tableOf(shard)+` WHERE k = ANY($1::bytea[])`, gone); err != nil {
-			return err
+		if len(gone[of]) > 0 {
+			if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE k = ANY($1::bytea[])`, gone[of]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

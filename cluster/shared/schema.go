@@ -5,14 +5,21 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // format is the version of the tables. A program refuses tables of another version. Before the first release the column
-// had another name.
-const format = 1
+// had another name. In format 1 the payloads were among the rows of the shards.
+const format = 2
+
+// payloads is the table of the dedup index. It has partitions, by the hashes of its keys.
+const (
+	payloads   = "arcrawl.payload"
+	partitions = 16
+)
 
 // tables makes what is missing. All is in a schema of its own.
 var tables = []string{
@@ -24,6 +31,7 @@ var tables = []string{
 		name text PRIMARY KEY, incarnation bigint NOT NULL, fenced boolean NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.pulse (node text PRIMARY KEY, beat bigint NOT NULL) WITH (fillfactor = 50)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.row (k bytea PRIMARY KEY, v bytea NOT NULL) WITH (fillfactor = 85)`,
+	`CREATE TABLE IF NOT EXISTS ` + payloads + ` (k bytea PRIMARY KEY, v bytea NOT NULL) PARTITION BY HASH (k)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.letter (
 		shard int, sender int, k bytea, v bytea NOT NULL, PRIMARY KEY (shard, sender, k))`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.aside (
@@ -71,8 +79,12 @@ func (s *Store) prepare(ctx context.Context) error {
 
 // checkVersion returns an error if this program does not know the version of the tables.
 func checkVersion(version int) error {
-	if version == format {
+	switch version {
+	case format:
 		return nil
+	case 1:
+		return fmt.Errorf("the tables have format 1, this arcrawl uses format %d: %w; %s", format, ErrVersion,
+			fmt.Sprintf(carryOver, ""))
 	}
 	return fmt.Errorf("the tables have format %d, this arcrawl uses format %d: %w; all nodes need one version",
 		version, format, ErrVersion)
@@ -84,10 +96,13 @@ func explainUnreleased(err error) error {
 	if !isUnreleased(err) {
 		return err
 	}
-	return fmt.Errorf("the tables are from before the first release, this arcrawl uses format %d: %w; with the arcrawl that "+
-		"made them, run 'arcrawl cluster leave'; carry that store over as its refusal says; remove the schema \"arcrawl\"; "+
-		"then, with this one, run 'arcrawl cluster init'", format, ErrVersion)
+	return fmt.Errorf("the tables are from before the first release, this arcrawl uses format %d: %w; %s", format, ErrVersion,
+		fmt.Sprintf(carryOver, "carry that store over as its refusal says; "))
 }
+
+// carryOver says how to get from tables of another version to those of this one.
+const carryOver = "with the arcrawl that made them, run 'arcrawl cluster leave'; %sremove the schema \"arcrawl\"; then, with " +
+	"this one, run 'arcrawl cluster init'"
 
 // isUnreleased reports whether an error says that the table of the crawl has no column format.
 func isUnreleased(err error) bool {
@@ -105,7 +120,12 @@ func tableOf(shard int) string {
 
 func (s *Store) makeTables(ctx context.Context) error {
 	return s.inTransaction(ctx, func(tx pgx.Tx) error {
-		for _, text := range tables {
+		all := slices.Clone(tables)
+		for n := range partitions {
+			all = append(all, fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s_%d PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d)`,
+				payloads, n, payloads, partitions, n))
+		}
+		for _, text := range all {
 			if _, err := tx.Exec(ctx, text); err != nil {
 				return err
 			}

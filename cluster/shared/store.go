@@ -27,7 +27,18 @@ var (
 type Row struct {
 	Key, Value []byte
 	Gone       bool // the row was removed
+	Of         Table
 }
+
+// Table is the table of a row.
+type Table uint8
+
+// The tables. All shards share the table of payloads.
+const (
+	OfShard  Table = iota
+	Payload        // the last value of a key stays
+	Greatest       // of payloads; the greatest value of a key stays
+)
 
 // All returns rows that are all in memory.
 func All(rows ...Row) Rows {
@@ -75,6 +86,7 @@ type Store struct {
 	pool  *pgxpool.Pool           // for shipments and letters
 	beats *pgxpool.Pool           // for beats alone, so that nothing delays them
 	looks *pgxpool.Pool           // for rows of other shards
+	finds *pgxpool.Pool           // for payloads
 	crawl string                  // name of the crawl in this database, made at random
 	door  *atomic.Pointer[Door]   // that this node has opened, until a beat has noted it
 	unfit *atomic.Pointer[string] // why this node can crawl nothing, until a beat has noted it
@@ -89,11 +101,14 @@ type Store struct {
 // are needed.
 const maxShipping = 6
 
+// maxFinding is the maximum number of connections that look for payloads.
+const maxFinding = 2
+
 // Open connects to the database, makes the tables if they are missing, and registers a node. An earlier process of this
 // node is fenced by that. The caller closes the store.
 func Open(ctx context.Context, database, node string) (_ *Store, err error) {
 	s := &Store{node: node, door: new(atomic.Pointer[Door]), unfit: new(atomic.Pointer[string])}
-	for pool, connected := range map[**pgxpool.Pool]int32{&s.pool: maxShipping, &s.beats: 1, &s.looks: 1} {
+	for pool, connected := range map[**pgxpool.Pool]int32{&s.pool: maxShipping, &s.beats: 1, &s.looks: 1, &s.finds: maxFinding} {
 		if *pool, err = newPool(ctx, database, node, connected); err != nil {
 			s.Close()
 			return nil, err
@@ -118,7 +133,7 @@ func (s *Store) Another() *Store {
 
 // Close closes the connections.
 func (s *Store) Close() {
-	for _, pool := range []*pgxpool.Pool{s.pool, s.beats, s.looks} {
+	for _, pool := range []*pgxpool.Pool{s.pool, s.beats, s.looks, s.finds} {
 		if pool != nil {
 			pool.Close()
 		}
