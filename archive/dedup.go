@@ -2,7 +2,6 @@ package archive
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -69,7 +68,7 @@ archive; payloads that are not there are stored again.
 				return cli.Usage(fmt.Errorf("unknown --as %s; valid formats: %s", o.As, strings.Join(importFormats(), ", ")))
 			}
 			daemon.LimitGarbage(frontier.BulkLoadGarbage)
-			return withIndex(cmd.Context(), path, true, func(i *dedup.Index, store *frontier.Frontier) error {
+			return withIndex(cmd, path, filling, func(i *dedup.Index, store *frontier.Frontier) error {
 				return importArchives(cmd, i, store, args, o, asJSON)
 			})
 		},
@@ -124,19 +123,48 @@ func printImported(out io.Writer, f importedFile, asJSON bool) error {
 	return printResult(out, asJSON, f, "%s: %s\n", f.File, result)
 }
 
-// withIndex opens the index of a stopped crawl and calls do. filling announces that do will write a large amount.
+// indexUse says what a command does with the index.
+type indexUse uint8
+
+const (
+	counting indexUse = iota
+	filling           // it writes a large amount
+	removing
+	purging
+)
+
+// permit returns an error if this cannot be done with the index that the nodes of a cluster share. They have the
+// numbers of imported files from the time before the crawl was divided.
+func (u indexUse) permit(out io.Writer, c *config.Config, f *frontier.Frontier) (err error) {
+	switch {
+	case c.Cluster.Database == "":
+	case u == counting:
+		_, err = fmt.Fprintln(out, "note: the index is in the database of the cluster; counted is what this node keeps of it")
+	case u == purging:
+		err = errors.New("the index is in the database of the cluster: leave the cluster before you purge it")
+	case f.IsPart():
+		err = errors.New("the crawl is divided, and all nodes must have the same imported files: leave the cluster, " +
+			"import or remove files, and make the cluster again")
+	}
+	return err
+}
+
+// withIndex opens the index of a stopped crawl and calls do.
 func withIndex(
-	ctx context.Context, path string, filling bool, do func(*dedup.Index, *frontier.Frontier) error,
+	cmd *cobra.Command, path string, use indexUse, do func(*dedup.Index, *frontier.Frontier) error,
 ) (err error) {
 	c, err := daemon.ReadConfig(path)
 	if err != nil {
 		return err
 	}
-	f, err := daemon.MakeStore(ctx, c, time.Now(), filling)
+	f, err := daemon.MakeStore(cmd.Context(), c, time.Now(), use == filling)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := use.permit(cmd.ErrOrStderr(), c, f); err != nil {
+		return err
+	}
 	i, err := dedup.Open(f.DB(), dedup.Options{Name: uri.ReplayKey})
 	if err != nil {
 		return err
@@ -156,7 +184,7 @@ revisits refer to, and the number of those revisits. Removed files are included 
 ` + needsStore,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withIndex(cmd.Context(), path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
+			return withIndex(cmd, path, counting, func(i *dedup.Index, _ *frontier.Frontier) error {
 				list, err := inventory(cmd.Context(), i)
 				if err != nil {
 					return err
@@ -199,7 +227,11 @@ With --purge it then deletes the entries of all removed files, and the counts of
 			if len(args) == 0 && !purge {
 				return cli.Usage(errors.New("name imported files, or use --purge to delete those that were removed"))
 			}
-			return withIndex(cmd.Context(), path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
+			use := removing
+			if purge {
+				use = purging
+			}
+			return withIndex(cmd, path, use, func(i *dedup.Index, _ *frontier.Frontier) error {
 				if err := removeCollections(cmd.OutOrStdout(), i, args); err != nil || !purge {
 					return err
 				}

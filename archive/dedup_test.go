@@ -19,8 +19,10 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 const (
@@ -303,3 +305,46 @@ func keepsWhatTheBucketHasNot(t *testing.T, run func(code int, says string, args
 	archivetest.Must(t, os.Remove(link))
 	archivetest.Must(t, os.Symlink(moved, link))
 }
+
+// TestTheIndexOfAClusterIsNotChangedLikeTheIndexOfAStore asks what commands may do with the index that nodes share.
+func TestTheIndexOfAClusterIsNotChangedLikeTheIndexOfAStore(t *testing.T) {
+	t.Parallel()
+	open := func(others frontier.Elsewhere) *frontier.Frontier {
+		f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: time.Now(), Compactors: -1, Elsewhere: others})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		return f
+	}
+	whole, part := open(nil), open(foreignHosts{})
+	node := &config.Config{}
+	node.Cluster.Database = "postgres://db/arcrawl"
+	for _, row := range []struct {
+		use   indexUse
+		c     *config.Config
+		f     *frontier.Frontier
+		fault string // "" = none
+		note  bool
+	}{
+		{counting, &config.Config{}, whole, "", false},
+		{purging, &config.Config{}, whole, "", false},
+		{counting, node, part, "", true},
+		{filling, node, whole, "", false},
+		{removing, node, whole, "", false},
+		{purging, node, whole, "before you purge", false},
+		{filling, node, part, "the crawl is divided", false},
+		{removing, node, part, "the crawl is divided", false},
+	} {
+		var out strings.Builder
+		err := row.use.permit(&out, row.c, row.f)
+		if (err != nil) != (row.fault != "") || err != nil && !strings.Contains(err.Error(), row.fault) || (out.Len() > 0) != row.note {
+			t.Errorf("use %d of a node: %t, divided: %t: %v, %q", row.use, row.c == node, row.f == part, err, &out)
+		}
+	}
+}
+
+// foreignHosts has all hosts.
+type foreignHosts struct{ frontier.Elsewhere }
+
+func (foreignHosts) Has(uri.Host) bool { return true }

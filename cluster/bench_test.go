@@ -1,15 +1,21 @@
 package cluster
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/uri"
@@ -44,28 +50,95 @@ func BenchmarkRevisit(b *testing.B) {
 	})
 }
 
-// BenchmarkLoad measures what a URI costs the node and the database when another node takes the crawl over.
+// benchPayloads is the number of payloads that were archived for each URI, as in a crawl of some months.
+const benchPayloads = 15
+
+// BenchmarkLoad measures what a URI and its payloads cost the node and the database when another node takes the crawl
+// over.
 func BenchmarkLoad(b *testing.B) {
 	db := postgres.New(b)
 	db.Sync()
 	p := &place{TB: b, db: db, name: "a", state: b.TempDir()}
 	benchStore(p, time.Now())
+	p.alone(time.Now(), func(f *frontier.Frontier) {
+		index, err := dedup.Open(f.DB(), dedup.Options{})
+		p.must(err)
+		for from := range benchURIs(b) * benchPayloads / 500 {
+			p.must(f.DB().Update(func(txn *badger.Txn) error {
+				for n := range 500 {
+					file := fmt.Sprintf("arcrawl-20261121090000000-%05d-c1.warc.gz", from/1000)
+					key, o := payloadOf(fmt.Sprint(from, " ", n), file)
+					if err := index.Putting(key, o, dedup.Digest)(txn); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+		}
+	})
 	p.run(func(*frontier.Frontier) {})
-	var node, server time.Duration
+	var node, server, took time.Duration
 	b.ResetTimer()
 	for range b.N {
 		other := &place{TB: b, db: db, name: "b", state: b.TempDir()}
 		n, err := Join(b.Context(), other.options(), func(error) {})
 		p.must(err)
-		before, used := ownCPU(b), db.CPU()
+		before, used, start := ownCPU(b), db.CPU(), time.Now()
 		p.must(n.Prepare(b.Context(), frontier.Options{Dir: other.state, Now: time.Now(), BulkLoad: true}))
-		node, server = node+ownCPU(b)-before, server+db.CPU()-used
+		node, server, took = node+ownCPU(b)-before, server+db.CPU()-used, took+time.Since(start)
 		p.must(n.shared.Leave(b.Context(), n.epoch, true))
 		n.shared.Close()
 	}
 	uris := float64(b.N * benchURIs(b))
 	b.ReportMetric(float64(node.Nanoseconds())/1e3/uris, "node-µs/URI")
 	b.ReportMetric(float64(server.Nanoseconds())/1e3/uris, "db-µs/URI")
+	b.ReportMetric(took.Seconds()/float64(b.N), "s/takeover")
+	b.ReportMetric(float64(p.ask(`SELECT count(*) FROM arcrawl.row`)), "rows")
+	b.ReportMetric(float64(p.ask(`SELECT sum(length(k) + length(v)) FROM arcrawl.row`)), "B")
+}
+
+// BenchmarkPayload measures what a payload costs the node and the database: to look for one that is not there, alone
+// and with others, and to ship one.
+func BenchmarkPayload(b *testing.B) {
+	db := postgres.New(b)
+	db.Sync()
+	p := &place{TB: b, db: db, name: "a", state: b.TempDir()}
+	n, err := joinShard(b.Context(), p.options(), func(err error) { b.Error(err) }, 0)
+	p.must(err)
+	defer n.thisNode.Close()
+	p.ask(fmt.Sprintf(`WITH made AS (INSERT INTO arcrawl.payload
+		SELECT '\x64'::bytea || substr(sha256(n::text::bytea), 1, 30), substr(repeat(md5(n::text), 6), 1, 170)::bytea
+		FROM generate_series(1, %d) AS n RETURNING 1) SELECT count(*) FROM made`, benchURIs(b)))
+	measure := func(name string, together int, do func(rows []shared.Row) error) {
+		b.Run(name, func(b *testing.B) {
+			before, used, start := ownCPU(b), db.CPU(), time.Now()
+			var rows []shared.Row
+			for i := range b.N {
+				sum := sha256.Sum256(fmt.Append(nil, name, i, start))
+				rows = append(rows, shared.Row{Key: append([]byte("d"), sum[:30]...), Value: make([]byte, 170), Of: shared.Payload})
+				if len(rows) == together || i == b.N-1 {
+					slices.SortFunc(rows, func(a, b shared.Row) int { return bytes.Compare(a.Key, b.Key) })
+					p.must(do(rows))
+					rows = rows[:0]
+				}
+			}
+			per := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(b.N) }
+			b.ReportMetric(per(ownCPU(b)-before), "node-µs/payload")
+			b.ReportMetric(per(db.CPU()-used), "db-µs/payload")
+			b.ReportMetric(per(time.Since(start))*float64(together), "µs/question")
+		})
+	}
+	look := func(rows []shared.Row) error {
+		var keys [][]byte
+		for _, r := range rows {
+			keys = append(keys, r.Key)
+		}
+		_, err := n.payloads.find(keys...)
+		return err
+	}
+	measure("look", 1, look)
+	measure("look-20", 20, look)
+	measure("put-100", 100, func(rows []shared.Row) error { return n.shared.Ship(b.Context(), n.epoch, shared.All(rows...)) })
 }
 
 // benchStore makes a store with many URIs.

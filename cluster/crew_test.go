@@ -203,7 +203,11 @@ func (f *processes) examine() (again int) {
 			f.Fatal(err)
 		}
 	}
-	lines := examineLogs(f.T, f.dir, f.names)
+	lines, foreign := examineLogs(f.T, f.dir, f.names)
+	f.Logf("%d revisits refer to a record of another host and node", foreign)
+	if f.site.links && foreign == 0 {
+		f.Error("no node has found what another one has archived")
+	}
 	if out, err := exec.Command(f.binary, "verify", filepath.Join(f.dir, "all")).CombinedOutput(); err != nil {
 		f.Errorf("the archives of all nodes have faults: %v\n%s", err, out)
 	}

@@ -161,7 +161,7 @@ func measureTakeover(t *testing.T) {
 	if err != nil || w.Close(time.Now()) != nil { // the dead node has left an open file
 		t.Fatal(err)
 	}
-	lines := examineLogs(t, f.dir, f.names)
+	lines, _ := examineLogs(t, f.dir, f.names)
 	store, err := frontier.Open(frontier.Options{Dir: filepath.Join(f.dir, "b", "state"), Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)

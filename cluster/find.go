@@ -115,7 +115,7 @@ func (p *payloads) ask(q *payloadQuestion) {
 	}
 }
 
-// kept returns what is known of a key. The lock is held.
+// kept returns the value of a key if it was found before. The lock is held.
 func (p *payloads) kept(k []byte) (value []byte, known bool) {
 	row, known := p.young[string(k)]
 	if !known {
@@ -129,8 +129,8 @@ func (p *payloads) kept(k []byte) (value []byte, known bool) {
 	return row.value, known
 }
 
-// keep keeps what was found. Counts grow, and payloads that are not there come; only losses are not known for a while
-// after they were found to be none. The lock is held.
+// keep keeps what was found. Counts grow, and a payload that is not there may come. That no part of a file is lost is
+// believed for a while. The lock is held.
 func (p *payloads) keep(k, value []byte) {
 	if kind := dedup.KindOf(k); kind == dedup.SharedLoss || kind == dedup.Entry && value != nil {
 		p.store(k, foreignRow{slices.Clone(value), p.now()})

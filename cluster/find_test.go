@@ -35,7 +35,8 @@ func (p *place) index(f *frontier.Frontier) *dedup.Index {
 
 // payload returns the key of a payload, and a record that holds it.
 func payloadOf(text, file string) (dedup.Key, digest.Origin) {
-	key := dedup.Key{Payload: digest.Of([]byte(text)), Strong: digest.SHA256(sha256.Sum256([]byte(text))).Half(), Status: 200}
+	strong := digest.SHA256(sha256.Sum256([]byte(text))).Half()
+	key := dedup.Key{Payload: digest.Of([]byte(text)), Strong: strong, Status: 200}
 	return key, digest.Origin{
 		RecordID: "urn:uuid:00000000-0000-4000-8000-000000000001", URI: "http://a.example/a/usual/path/" + text, Date: time.Unix(1.8e9, 0).UTC(),
 		Payload: key.Payload, File: file, Offset: 1_000_000, Length: 20_000, Size: 60_000,
@@ -164,7 +165,7 @@ func TestATakeoverReadsNoPayloads(t *testing.T) {
 		return frontier.Open(frontier.Options{Dir: a.state, Now: time.Now(), Compactors: -1})
 	}))
 	if n := a.ask(`SELECT count(*) FROM arcrawl.row WHERE k >= 'd' AND k < 'e'`); n != 1 {
-		t.Errorf("%d rows of the dedup index are among those of the shard, want the loss", n)
+		t.Errorf("%d rows of the shard are of the dedup index, want the loss", n)
 	}
 	if n := a.ask(`SELECT count(*) FROM arcrawl.payload`); n != 2*many+1 {
 		t.Errorf("%d rows are in the table of payloads, want an entry and a count for each of %d, and the loss", n, many)
@@ -213,7 +214,8 @@ func TestATakeoverReadsNoPayloads(t *testing.T) {
 		t.Errorf("node b did not load the crawl:\n%s", &b.log)
 	}
 	alone := newPlace(t, db, "alone")
-	left, err := leaveCluster(t.Context(), leaveOptions{Database: a.options().Database, To: alone.state, Now: time.Now(), Group: noGroup})
+	to := leaveOptions{Database: a.options().Database, To: alone.state, Now: time.Now(), Group: noGroup}
+	left, err := leaveCluster(t.Context(), to)
 	alone.must(err)
 	if left.Damaged > 0 {
 		t.Errorf("%d rows are damaged", left.Damaged)

@@ -88,8 +88,8 @@ func (m *mirror) collect(list *badger.KVList) {
 	}
 }
 
-// note notes the key of a change. The caller holds the lock. gone says that the key may have been deleted. Payloads that
-// the store does not keep stay in the database.
+// note notes the key of a change. The caller holds the lock. gone says that the key may have been deleted. Payloads
+// that the store does not keep stay in the database.
 func (m *mirror) note(key []byte, version uint64, gone bool) {
 	if !isShipped(key) || gone && isPayload(key) {
 		return

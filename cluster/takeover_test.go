@@ -21,6 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 const (
@@ -36,7 +37,7 @@ type sharedSite struct {
 	pages int           // of each host
 	rest  time.Duration // between two requests to a host
 	wait  time.Duration // until a page is visited again
-	links bool          // pages link to the next host, and not to their own
+	links bool          // pages link to the next host, and not to their own; some are the same on all hosts
 
 	mu    sync.Mutex
 	seen  map[string]bool       // pages that were asked for
@@ -71,6 +72,10 @@ func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "text/html")
+	if s.links && strings.HasSuffix(r.URL.Path, "7") {
+		fmt.Fprint(w, "<p>Nothing is here, on any host")
+		return
+	}
 	fmt.Fprintf(w, "<title>%s</title><p>%d</p>", r.URL.Path, n/50)
 	to := ""
 	if s.links {
@@ -131,6 +136,8 @@ node = %q
 listen = "127.0.0.1:0"
 [fetch]
 allow_networks = ["127.0.0.0/8"]
+[dedup]
+min_size = "1B"
 [politeness]
 delay_factor = 0.0
 min_delay = %q
@@ -308,10 +315,12 @@ func TestAnOutageOfTheDatabasePausesTheCrawl(t *testing.T) {
 	}
 }
 
-// examineLogs makes sure that each log line names its record in an archive, and returns how many lines each URI has.
-func examineLogs(t *testing.T, dir string, nodes []string) map[string]int {
+// examineLogs makes sure that each log line names its record in an archive, and returns how many lines each URI has,
+// and how many revisits refer to a record of another host in the archive of another node.
+func examineLogs(t *testing.T, dir string, nodes []string) (lines map[string]int, foreign int) {
 	t.Helper()
-	lines, at := map[string]int{}, map[string]string{}
+	lines = map[string]int{}
+	at, node, byID := map[string]string{}, map[string]string{}, map[string]archivetest.CheckedRecord{}
 	all := filepath.Join(dir, "all")
 	if err := os.Mkdir(all, 0o750); err != nil {
 		t.Fatal(err)
@@ -324,9 +333,17 @@ func examineLogs(t *testing.T, dir string, nodes []string) map[string]int {
 		if err := os.Link(f, filepath.Join(all, filepath.Base(f))); err != nil {
 			t.Fatal(err)
 		}
+		node[filepath.Base(f)] = filepath.Dir(f)
 	}
-	for _, r := range archivetest.CheckDir(t, all) { // follows revisits to the records of the other node
-		at[fmt.Sprintf("%s@%d", r.File, r.Offset)] = r.Target()
+	records := archivetest.CheckDir(t, all) // follows revisits to the records of the other node
+	for _, r := range records {
+		at[fmt.Sprintf("%s@%d", r.File, r.Offset)], byID[r.ID()] = r.Target(), r
+	}
+	host := func(r archivetest.CheckedRecord) uri.Host { return uri.FromCanonical(r.Target()).Host() }
+	for _, r := range records {
+		if to, is := byID[r.Header.Get("WARC-Refers-To")]; is && r.Type() == "revisit" {
+			foreign += countOf(node[to.File] != node[r.File] && host(to) != host(r))
+		}
 	}
 	for _, node := range nodes {
 		if _, err := os.Stat(filepath.Join(dir, node, "crawl.log")); err != nil {
@@ -342,5 +359,5 @@ func examineLogs(t *testing.T, dir string, nodes []string) map[string]int {
 			}
 		}
 	}
-	return lines
+	return lines, foreign
 }

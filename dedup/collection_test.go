@@ -233,7 +233,7 @@ func newShared(t *testing.T) *sharedIndex {
 	return &sharedIndex{T: t, rows: map[string][]byte{}}
 }
 
-// TestASharedIndexBecomesTheIndexOfOneStore makes one index of what two stores share and of what they have of their own.
+// TestASharedIndexBecomesTheIndexOfOneStore makes one index of what two stores share and have of their own.
 // The stores have numbered different files alike.
 func TestASharedIndexBecomesTheIndexOfOneStore(t *testing.T) {
 	t.Parallel()
@@ -393,8 +393,8 @@ func TestImportedRecordsAreShared(t *testing.T) {
 	}
 }
 
-// TestCountsContinueInAnotherStore counts revisits in a store that has none of the rows of the store before. What cannot
-// be asked for is counted later.
+// TestCountsContinueInAnotherStore counts revisits in a store that has none of the rows of the store before. What
+// cannot be asked for is counted later.
 func TestCountsContinueInAnotherStore(t *testing.T) {
 	t.Parallel()
 	before, db, shared := openStore(t, t.TempDir()), openStore(t, t.TempDir()), newShared(t)

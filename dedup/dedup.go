@@ -254,10 +254,10 @@ func (i *Index) update(c Change) error {
 }
 
 func (i *Index) change(
-	k Key, o digest.Origin, by By, how func(txn *badger.Txn, key []byte, o entry, anew bool) error,
+	k Key, o digest.Origin, by By, how func(txn *badger.Txn, key []byte, o entry, byURI bool) error,
 ) Change {
 	// If URIs matter, the rows of the URI may be in the shared index alone.
-	anew := i.o.Shared != nil && by != Digest
+	byURI := i.o.Shared != nil && by != Digest
 	key, err := k.bytes()
 	switch {
 	case err != nil:
@@ -271,7 +271,7 @@ func (i *Index) change(
 	return func(txn *badger.Txn) error {
 		err := err
 		if err == nil {
-			err = how(txn, key, entry{Origin: o}, anew)
+			err = how(txn, key, entry{Origin: o}, byURI)
 		}
 		if err != nil {
 			return fmt.Errorf("remember the origin of %s: %w", k.Payload, err)
@@ -280,14 +280,14 @@ func (i *Index) change(
 	}
 }
 
-// put puts an entry. anew says that it gets rows of its URI although there are none of the payload.
-func (i *Index) put(txn *badger.Txn, key []byte, o entry, anew bool) error {
+// put puts an entry. byURI says that it gets rows of its URI although there is no row of the payload.
+func (i *Index) put(txn *badger.Txn, key []byte, o entry, byURI bool) error {
 	first, known, err := i.get(readIn(txn), key, o.Payload, o.source)
 	if err != nil {
 		return err
 	}
 	if !known {
-		if err := i.set(txn, key, o); err != nil || !anew {
+		if err := i.set(txn, key, o); err != nil || !byURI {
 			return err
 		}
 	} else if first.URI == o.URI {
@@ -302,15 +302,15 @@ func (i *Index) put(txn *badger.Txn, key []byte, o entry, anew bool) error {
 	return i.setOnce(txn, under(key, alikeURI, i.o.Name(o.URI)), o)
 }
 
-// replace replaces entries. anew says that it makes those of the URI that are not there.
-func (i *Index) replace(txn *badger.Txn, key []byte, o entry, anew bool) error {
+// replace replaces entries. byURI says that it makes the rows of the URI if they are not there.
+func (i *Index) replace(txn *badger.Txn, key []byte, o entry, byURI bool) error {
 	keys := [][]byte{key, under(key, sameURI, o.URI)}
 	if i.o.Name != nil {
 		keys = append(keys, under(key, alikeURI, i.o.Name(o.URI)))
 	}
 	for n, k := range keys {
 		_, err := txn.Get(k)
-		if errors.Is(err, badger.ErrKeyNotFound) && n > 0 && !anew {
+		if errors.Is(err, badger.ErrKeyNotFound) && n > 0 && !byURI {
 			continue
 		}
 		if err == nil || errors.Is(err, badger.ErrKeyNotFound) {

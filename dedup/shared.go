@@ -12,8 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// Shared is the index of all stores of one crawl, somewhere else. Somebody carries there what [KindOf] says, in the form
-// of [Portable]. A store then needs only some of the rows itself, as a cache.
+// Shared is the index of all stores of one crawl, somewhere else. Somebody carries there what [KindOf] says, in the
+// form of [Portable]. A store then needs only some of the rows itself, as a cache.
 //
 // A row that is not found, because it is on its way or because nobody answers, costs a second copy of a payload. So a
 // row must not be there before its record is on disk.
@@ -168,8 +168,8 @@ const (
 	maxTrimmed = 500_000
 )
 
-// trim removes rows of payloads while the store has more than it needs to keep. Digests are random, so the rows at a few
-// places say how many there are, and neighbours have nothing in common.
+// trim removes rows of payloads while the store has more than it needs to keep. Digests are random, so the rows at a
+// few places say how many there are, and neighbours have nothing in common.
 func (i *Index) trim() error {
 	if i.o.Shared == nil {
 		return nil

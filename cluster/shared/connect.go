@@ -74,12 +74,16 @@ func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseco
 func sessionsOf(node string) string { return strings.TrimSpace("arcrawl " + node) }
 
 // newPool returns connections to the database, which are made when they are needed. It does not wait for the database.
-func newPool(ctx context.Context, database, node string, connected int32) (*pgxpool.Pool, error) {
+// generic makes the database plan each statement once, and not for each question: to look for a payload costs a third.
+func newPool(ctx context.Context, database, node string, connected int32, generic bool) (*pgxpool.Pool, error) {
 	c, err := connections(database, node)
 	if err != nil {
 		return nil, err
 	}
 	c.MaxConns = connected
+	if generic {
+		c.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	return pool, about(err, "connect to the database of the cluster")
 }

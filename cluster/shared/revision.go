@@ -34,7 +34,7 @@ type Revisions struct {
 // OpenRevisions returns the revisions in a database, for a node; "" = for a command. It does not wait for the database.
 // The caller closes them.
 func OpenRevisions(ctx context.Context, database, node string) (*Revisions, error) {
-	pool, err := newPool(ctx, database, node, 1)
+	pool, err := newPool(ctx, database, node, 1, false)
 	if err != nil {
 		return nil, err
 	}

@@ -26,9 +26,9 @@ func (s *Store) Ship(ctx context.Context, epoch int64, rows Rows) error {
 	return about(err, "ship rows as node %s", s.node)
 }
 
-// Clear removes what an earlier owner has shipped of its first store, before [Store.Ship] ships another one. Nobody else
-// has payloads then. It may take minutes, and be repeated. It does not wait for those who read the tables, as a running
-// pg_dump does.
+// Clear removes what an earlier owner has shipped of its first store, before [Store.Ship] ships another one. Nobody
+// else has payloads then. It may take minutes, and be repeated. It does not wait for those who read the tables, as a
+// running pg_dump does.
 func (s *Store) Clear(ctx context.Context, epoch int64) error {
 	err := s.truncate(ctx, epoch)
 	if isLocked(err) {

@@ -100,7 +100,7 @@ func explainUnreleased(err error) error {
 		fmt.Sprintf(carryOver, "carry that store over as its refusal says; "))
 }
 
-// carryOver says how to get from tables of another version to those of this one.
+// carryOver says how to get from tables of another version to the present ones.
 const carryOver = "with the arcrawl that made them, run 'arcrawl cluster leave'; %sremove the schema \"arcrawl\"; then, with " +
 	"this one, run 'arcrawl cluster init'"
 
@@ -122,8 +122,8 @@ func (s *Store) makeTables(ctx context.Context) error {
 	return s.inTransaction(ctx, func(tx pgx.Tx) error {
 		all := slices.Clone(tables)
 		for n := range partitions {
-			all = append(all, fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s_%d PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d)`,
-				payloads, n, payloads, partitions, n))
+			all = append(all, fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s_%d PARTITION OF %s
+				FOR VALUES WITH (MODULUS %d, REMAINDER %d)`, payloads, n, payloads, partitions, n))
 		}
 		for _, text := range all {
 			if _, err := tx.Exec(ctx, text); err != nil {

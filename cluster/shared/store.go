@@ -108,8 +108,10 @@ const maxFinding = 2
 // node is fenced by that. The caller closes the store.
 func Open(ctx context.Context, database, node string) (_ *Store, err error) {
 	s := &Store{node: node, door: new(atomic.Pointer[Door]), unfit: new(atomic.Pointer[string])}
-	for pool, connected := range map[**pgxpool.Pool]int32{&s.pool: maxShipping, &s.beats: 1, &s.looks: 1, &s.finds: maxFinding} {
-		if *pool, err = newPool(ctx, database, node, connected); err != nil {
+	for pool, connected := range map[**pgxpool.Pool]int32{
+		&s.pool: maxShipping, &s.beats: 1, &s.looks: 1, &s.finds: maxFinding,
+	} {
+		if *pool, err = newPool(ctx, database, node, connected, pool == &s.finds); err != nil {
 			s.Close()
 			return nil, err
 		}
