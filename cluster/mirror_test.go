@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -25,6 +27,8 @@ type copied struct {
 	m       *mirror
 	stop    func()
 	rows    map[string][]byte
+	others  map[string][]byte // payloads
+	index   *dedup.Index
 	version uint64 // of the last shipment
 	shipped int
 	bound   int // of the mirror's memory
@@ -35,6 +39,8 @@ func (c *copied) follow() {
 	c.Helper()
 	var err error
 	c.f, err = frontier.Open(frontier.Options{Dir: c.state, Now: c.now, Compactors: -1})
+	c.must(err)
+	c.index, err = dedup.Open(c.f.DB(), dedup.Options{})
 	c.must(err)
 	m := newMirror(c.f, c.bound)
 	c.m, c.stop = m, inBackground(func(ctx context.Context) {
@@ -57,7 +63,11 @@ func (c *copied) move() {
 		c.stop()
 		c.must(c.f.Close())
 		c.follow()
-	case n < 12:
+	case n < 6: // a payload is archived, and another one not kept any more
+		key, o := payloadOf(fmt.Sprint(c.IntN(1000)), fmt.Sprint(c.IntN(4), ".warc.gz"))
+		c.must(errors.Join(c.index.Replace(key, o), c.index.Refer(o), c.index.Flush()))
+		c.drop()
+	case n < 14:
 		u := uri.FromCanonical(fmt.Sprintf("http://h%d.example/%d", c.IntN(4), c.IntN(12)))
 		_, err := c.f.Add(c.now, frontier.Candidate{URI: u, Due: c.now})
 		c.must(err)
@@ -75,6 +85,20 @@ func (c *copied) move() {
 	}
 }
 
+// drop removes the first entry of the dedup index from the store.
+func (c *copied) drop() {
+	c.must(c.f.DB().Update(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte("d")})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			if k := it.Item().KeyCopy(nil); dedup.KindOf(k) == dedup.Entry {
+				return txn.Delete(k)
+			}
+		}
+		return nil
+	}))
+}
+
 // ship moves what has changed to the copy, sometimes twice, sometimes without an answer.
 func (c *copied) ship() {
 	c.Helper()
@@ -83,9 +107,14 @@ func (c *copied) ship() {
 	defer s.close()
 	c.must(s.each(func(portion []shared.Row) error {
 		for _, r := range portion {
-			if r.Gone {
+			switch {
+			case r.Of != shared.OfShard && r.Gone:
+				c.Errorf("the payload %q is removed from the copy", r.Key)
+			case r.Of != shared.OfShard:
+				c.others[string(r.Key)] = r.Value
+			case r.Gone:
 				delete(c.rows, string(r.Key))
-			} else {
+			default:
 				c.rows[string(r.Key)] = r.Value
 			}
 		}
@@ -99,7 +128,7 @@ func (c *copied) ship() {
 }
 
 // TestTheMirrorEqualsTheStore plays random moves, restarts included. A copy that is fed by shipments only equals the
-// store key by key.
+// store key by key. It has all payloads that are in the store, and keeps the others.
 func TestTheMirrorEqualsTheStore(t *testing.T) {
 	t.Parallel()
 	for seed, bound := range []int{1_000, 3} {
@@ -107,7 +136,7 @@ func TestTheMirrorEqualsTheStore(t *testing.T) {
 			t.Parallel()
 			c := &copied{
 				place: newPlace(t, nil, "a"), Rand: rand.New(rand.NewPCG(uint64(seed), 7)), now: time.Unix(1.8e9, 0),
-				rows: map[string][]byte{}, bound: bound,
+				rows: map[string][]byte{}, others: map[string][]byte{}, bound: bound,
 			}
 			c.follow()
 			const moves = 250
@@ -123,7 +152,14 @@ func TestTheMirrorEqualsTheStore(t *testing.T) {
 					if k := it.Item().KeyCopy(nil); k[0] != 'q' && string(k) != markKey {
 						v, err := it.Item().ValueCopy(nil)
 						c.must(err)
-						store[string(k)] = v
+						if isShipped(k) && !isPayload(k) {
+							store[string(k)] = v
+						} else if isPayload(k) {
+							v, err = dedup.Portable(txn, k, v)
+							if c.must(err); !bytes.Equal(c.others[string(k)], v) {
+								t.Fatalf("after move %d the copy of the payload %q is %q, want %q", n, k, c.others[string(k)], v)
+							}
+						}
 					}
 				}
 				it.Close()
@@ -132,8 +168,8 @@ func TestTheMirrorEqualsTheStore(t *testing.T) {
 					t.Fatalf("after move %d the copy differs (-store +copy):\n%s", n, diff)
 				}
 			}
-			if c.shipped < moves {
-				t.Errorf("only %d rows were shipped", c.shipped)
+			if c.shipped < moves || len(c.others) < 20 {
+				t.Errorf("only %d rows were shipped, and %d payloads", c.shipped, len(c.others))
 			}
 			c.stop()
 			c.must(c.f.Close())

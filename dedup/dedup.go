@@ -148,7 +148,7 @@ func (i *Index) Find(q Query) (m Match, err error) {
 	key, err := q.bytes()
 	if err == nil {
 		err = i.o.View(func(txn *badger.Txn) error {
-			m, err = i.findBoth(readIn(txn), key, q)
+			m, err = i.findBoth(stored{txn}, key, q)
 			return err
 		})
 	}
@@ -165,8 +165,8 @@ func (i *Index) Find(q Query) (m Match, err error) {
 }
 
 // findBoth looks for a record of which the SHA-256 is known, and then for others if these can be better.
-func (i *Index) findBoth(read reader, key []byte, q Query) (Match, error) {
-	m, err := i.find(read, key, q)
+func (i *Index) findBoth(from reader, key []byte, q Query) (Match, error) {
+	m, err := i.find(from, key, q)
 	if err != nil || q.Strong.IsZero() {
 		return m, err
 	}
@@ -176,7 +176,7 @@ func (i *Index) findBoth(read reader, key []byte, q Query) (Match, error) {
 			return m, nil
 		}
 	}
-	other, err := i.find(read, q.weak(key), q)
+	other, err := i.find(from, q.weak(key), q)
 	if other.Hit != Miss && (m.Hit == Miss || other.Hit < m.Hit) {
 		m = other
 	}
@@ -184,8 +184,8 @@ func (i *Index) findBoth(read reader, key []byte, q Query) (Match, error) {
 }
 
 // find reads the first record of the payload, which is usually the only one, and the records of the URI if they matter.
-func (i *Index) find(read reader, key []byte, q Query) (Match, error) {
-	first, known, err := i.get(read, key, q.Payload, 0)
+func (i *Index) find(from reader, key []byte, q Query) (Match, error) {
+	first, known, err := i.get(from, key, q.Payload, 0)
 	if err != nil {
 		return Match{}, err
 	}
@@ -197,7 +197,7 @@ func (i *Index) find(read reader, key []byte, q Query) (Match, error) {
 		return best, nil
 	}
 	for _, c := range i.underURI(key, q) {
-		o, known, err := i.get(read, c, q.Payload, 0)
+		o, known, err := i.get(from, c, q.Payload, 0)
 		if err != nil {
 			return Match{}, err
 		}
@@ -282,7 +282,7 @@ func (i *Index) change(
 
 // put puts an entry. byURI says that it gets rows of its URI although there is no row of the payload.
 func (i *Index) put(txn *badger.Txn, key []byte, o entry, byURI bool) error {
-	first, known, err := i.get(readIn(txn), key, o.Payload, o.source)
+	first, known, err := i.get(stored{txn}, key, o.Payload, o.source)
 	if err != nil {
 		return err
 	}
@@ -324,7 +324,7 @@ func (i *Index) replace(txn *badger.Txn, key []byte, o entry, byURI bool) error 
 }
 
 func (i *Index) setOnce(txn *badger.Txn, key []byte, o entry) error {
-	_, known, err := i.get(readIn(txn), key, o.Payload, o.source)
+	_, known, err := i.get(stored{txn}, key, o.Payload, o.source)
 	if known || err != nil {
 		return err
 	}
@@ -339,35 +339,43 @@ func (i *Index) set(txn *badger.Txn, key []byte, o entry) error {
 	return txn.Set(key, v)
 }
 
-// reader calls use with the value of a row, if the row is there.
-type reader func(key []byte, use func(value []byte) error) (found bool, err error)
+// reader reads rows of an index.
+type reader interface {
+	row(key []byte) (rowValue, error) // nil = the row is not there
+}
 
-// readIn reads the rows of a store.
-func readIn(txn *badger.Txn) reader {
-	return func(key []byte, use func([]byte) error) (bool, error) {
-		item, err := txn.Get(key)
-		if errors.Is(err, badger.ErrKeyNotFound) {
-			return false, nil
-		}
-		if err == nil {
-			err = item.Value(use)
-		}
-		return err == nil, err
+// rowValue calls its argument with the value of a row.
+type rowValue interface {
+	Value(use func([]byte) error) error
+}
+
+// stored reads the rows of a store.
+type stored struct{ *badger.Txn }
+
+func (s stored) row(key []byte) (rowValue, error) {
+	item, err := s.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, nil
 	}
+	return item, err
 }
 
 // get returns the record of one key. known is also false if the record is lost, or if its collection does not count
 // and is not own.
 func (i *Index) get(
-	read reader, key []byte, payload digest.Digest, own uint32,
+	from reader, key []byte, payload digest.Digest, own uint32,
 ) (o digest.Origin, known bool, err error) {
+	row, err := from.row(key)
+	if row == nil || err != nil {
+		return o, false, err
+	}
 	var e entry
-	found, err := read(key, func(v []byte) (err error) {
+	err = row.Value(func(v []byte) (err error) {
 		e, err = i.decode(payload, v)
 		return err
 	})
 	o = e.Origin
-	if !found || err != nil || i.Lost(o) || own != e.source && !i.imported.counts(e.source) {
+	if err != nil || i.Lost(o) || own != e.source && !i.imported.counts(e.source) {
 		return digest.Origin{}, false, err
 	}
 	return o, true, nil

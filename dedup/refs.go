@@ -54,11 +54,15 @@ func add(txn *badger.Txn, key []byte, first, more uint64) error {
 
 // count reads a counter; a missing one is zero.
 func count(txn *badger.Txn, key []byte) (n uint64, known bool, err error) {
-	known, err = readIn(txn)(key, func(v []byte) error {
+	row, err := stored{txn}.row(key)
+	if row == nil || err != nil {
+		return 0, false, err
+	}
+	err = row.Value(func(v []byte) error {
 		n, err = decodeCount(v)
 		return err
 	})
-	return n, known, err
+	return n, err == nil, err
 }
 
 func decodeCount(v []byte) (uint64, error) {

@@ -104,19 +104,28 @@ func (i *Index) findShared(key []byte, q Query, m Match) Match {
 	if err != nil {
 		return m
 	}
-	found, err := i.findBoth(func(key []byte, use func([]byte) error) (bool, error) {
-		for n, k := range keys {
-			if bytes.Equal(k, key) && rows[n] != nil {
-				return true, use(rows[n])
-			}
-		}
-		return false, nil
-	}, key, q)
+	found, err := i.findBoth(answer{keys, rows}, key, q)
 	if err != nil || found.Hit == Miss || m.Hit != Miss && m.Hit <= found.Hit || i.lostShared(found.Origin) {
 		return m
 	}
 	return found
 }
+
+// answer reads the rows of an answer.
+type answer struct{ keys, rows [][]byte }
+
+func (a answer) row(key []byte) (rowValue, error) {
+	for n, k := range a.keys {
+		if bytes.Equal(k, key) && a.rows[n] != nil {
+			return answered(a.rows[n]), nil
+		}
+	}
+	return nil, nil
+}
+
+type answered []byte
+
+func (a answered) Value(use func([]byte) error) error { return use(a) }
 
 // lostShared reports whether another store has lost a record, or whether that is not known.
 func (i *Index) lostShared(o digest.Origin) bool {
