@@ -75,8 +75,10 @@ func (c Copies) Each(ctx context.Context, prefix []byte, f func(shard int, key, 
 	var all []*cursor
 	for i := range c.Before {
 		if c.only == 0 || c.only == i+1 {
-			all = append(all, &cursor{shard: i + 1, table: tableOf(i + 1), last: prefix, end: after(prefix),
-				page: max(readRows/len(c.Before), 200)})
+			all = append(all, &cursor{
+				shard: i + 1, table: tableOf(i + 1), last: prefix, end: after(prefix),
+				page: max(readRows/len(c.Before), 200),
+			})
 		}
 	}
 	return c.each(ctx, all, f)

@@ -324,7 +324,7 @@ func unusableDatabases(t *testing.T, db *postgres.Server) {
 	s := open(t, db, "a")
 	for _, change := range []string{
 		`UPDATE arcrawl.crawl SET format = 3`,
-		`UPDATE arcrawl.crawl SET format = 1`, // with payloads among the rows of shards
+		`UPDATE arcrawl.crawl SET format = 1`,                       // with payloads among the rows of shards
 		`ALTER TABLE arcrawl.crawl RENAME COLUMN format TO version`, // as before the first release
 	} {
 		_, err := s.pool.Exec(t.Context(), change)
