@@ -32,16 +32,14 @@ func IsRow(key []byte) bool { return len(key) > 0 && key[0] == kind }
 
 // Add adds a row that a store has of its own: a loss or a collection. It keeps neither slice.
 func (m *Merger) Add(key, value []byte) error {
-	err := ErrCorrupt
 	switch name := key[min(len(key), payloadEnd+1):]; {
 	case KindOf(key) == SharedLoss:
 		var l Loss
-		if err = decodeRow(value, &l); err == nil {
+		if decodeRow(value, &l) == nil {
 			return m.addLoss(l, key, value)
 		}
 	case len(key) > payloadEnd && isMeta(key) && key[payloadEnd] == collection && len(name) == 4:
-		var c Collection
-		if c, err = decodeCollection(binary.BigEndian.Uint32(name), value); err == nil {
+		if c, err := decodeCollection(binary.BigEndian.Uint32(name), value); err == nil {
 			return m.addCollection(c)
 		}
 	}
