@@ -218,7 +218,8 @@ cluster-figures:
 	ARCRAWL_FIGURES=1 $(GO) test -count=1 -timeout 30m -v -run 'TestClusterFigures|TestAPromotedStandBy' ./cluster
 	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 300000x ./cluster
 	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 200000x ./cluster
-	ARCRAWL_URIS=200000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./cluster
+	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./cluster
+	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench Payload -benchtime 20000x ./cluster
 
 vuln: $(GOVULNCHECK)
 	$(if $(CLONE),@$(GO) run ./internal/vulndb $(CLONE) $(VULNDB) "$$(git -C $(CLONE) log -1 --format=%cI)")

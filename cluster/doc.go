@@ -6,8 +6,9 @@
 // # The owner of a shard
 //
 // The node that owns a shard ships each change of its store to the database. If it dies, another node takes the shard
-// and loads its store from the database. URIs that a node finds for other shards are letters: they are in its store
-// first, then in the database, then in the store of the other shard.
+// and loads its store from the database, but not the payloads: all shards share a dedup index there, which is asked.
+// URIs that a node finds for other shards are letters: they are in its store first, then in the database, then in the
+// store of the other shard.
 //
 //	openNode  join the cluster: from now on show the others that we are alive, which extends the lease
 //	Run       take and release shards, so that all nodes have equal parts; fence who has not moved for fenceAfter
