@@ -230,6 +230,51 @@ func TestATakeoverReadsNoPayloads(t *testing.T) {
 	})
 }
 
+// TestNoPayloadIsFoundWhileTheDatabaseIsAway cuts a node from the database. A capture waits and finds nothing that the
+// node does not know itself; afterwards it is found again.
+func TestNoPayloadIsFoundWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	db := postgres.New(t)
+	proxy := startProxy(t, db.Address())
+	a := newPlace(t, db, "a")
+	n, f, stop := a.open()
+	cut, err := shared.Open(t.Context(), db.URL(proxy.address), "cut")
+	a.must(err)
+	defer cut.Close()
+	failures := 0
+	n.payloads = &payloads{read: cut.Payloads, now: time.Now, fail: func(error) { failures++ }}
+	index := a.index(f)
+	key, o := payloadOf("known", "known.warc.gz")
+	a.must(index.Put(key, o))
+	other, o := payloadOf("other", "other.warc.gz")
+	a.must(index.Put(other, o))
+	_, err = n.shipOnce(t.Context(), func() error { return nil })
+	a.must(err)
+	a.must(f.DB().Update(func(txn *badger.Txn) error { // what was archived long ago is not kept
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: append([]byte("d"), other.Payload[:]...)})
+		defer it.Close()
+		it.Rewind()
+		return txn.Delete(it.Item().KeyCopy(nil))
+	}))
+	index = a.index(f)
+	proxy.gate.Lock()
+	proxy.back.Lock()
+	began := time.Now()
+	if known, file := a.finds(index, "known"), a.finds(index, "other"); known != "known.warc.gz" || file != "" || failures != 1 {
+		t.Errorf("while the database is away %q and %q are found, with %d messages", known, file, failures)
+	}
+	if took := time.Since(began); took > payloadTime+5*time.Second {
+		t.Errorf("a capture waited for %s", took)
+	}
+	proxy.gate.Unlock()
+	proxy.back.Unlock()
+	if file := a.finds(index, "other"); file != "other.warc.gz" {
+		t.Errorf("when the database is back, the payload is in %q", file)
+	}
+	a.finish(n, f, stop)
+}
+
 // die fences a node that was killed.
 func die(t *testing.T, dead, by *place) {
 	t.Helper()
