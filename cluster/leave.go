@@ -156,6 +156,8 @@ func (u *union) addRow(shard int, k, v []byte) error {
 		return u.addProperty(shard, k, v)
 	case k[0] == hostNames[0], kind == letterPrefix:
 		return nil
+	case kind == "pP": // each shard has counted probes of the same crawl; one of the counts is enough
+		return u.put(k, v)
 	case kind == "pn": // canonical names
 		host = uri.FromCanonical(string(v)).Host()
 	case kind == "pt", kind == "pC", kind == "pF", kind == "pI", k[0] == 'k' && len(k) > 2:

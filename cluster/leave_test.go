@@ -58,6 +58,7 @@ func (w week) days(p *place, f *frontier.Frontier, from, to int) {
 		}
 		p.must(errors.Join(index.Refer(o),
 			counts.Add(r.URI.Host(), now, evaluators.Day{Requests: 1}), f.DB().Update(func(txn *badger.Txn) (err error) {
+				err = txn.Set([]byte("pP"), []byte("probes"))
 				for _, kind := range ofHosts {
 					err = errors.Join(err, txn.Set([]byte(kind+string(r.URI.Host())), []byte(now.String())))
 				}

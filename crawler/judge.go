@@ -67,13 +67,17 @@ func compareWith(v *aspects.Visit, tolerance int) {
 	}
 }
 
-// recall adds the estimates of similar URIs, for the next visit.
+// recall adds the estimates of similar URIs and the probes of the crawl, for the next visit.
 func (c *Crawler) recall(_ context.Context, v *aspects.Visit) (done bool, err error) {
 	o := aspects.Of[own](v)
 	if o.contradicted {
 		return true, nil
 	}
-	o.similar, err = c.similarURIs(v)
+	if o.similar, err = c.similarURIs(v); err != nil || v.IsRobots || v.Record().Source != "" || decidedByText(v) {
+		return false, err
+	}
+	found, err := c.parts.Similar.Probes()
+	o.probes = &found
 	return false, err
 }
 

@@ -42,6 +42,7 @@ func (c *Crawler) decideByStack(_ context.Context, v *aspects.Visit) error {
 	e := evaluators.Evidence{
 		At: v.Capture.Started, Born: r.Born, Jumped: c.clock.Jumped(v.Record().LastVisit, v.Capture.Started),
 		Kind: kindOf(v), Relatives: o.similar, Memory: rate.Memory(r.Memory), Stretch: c.factorsOf(v).Stretch,
+		Probes: o.probes,
 	}
 	c.aspects.feeds.Testify(v, &e)
 	n.Input = evaluators.WaitInput{

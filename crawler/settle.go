@@ -153,9 +153,12 @@ func (c *Crawler) similarURIs(v *aspects.Visit) (rate.Relatives, error) {
 	return c.parts.Similar.Get(v.URI().Host(), kind)
 }
 
-// learnSimilar adds what a visit says about URIs of its kind.
+// learnSimilar adds what a visit says about URIs of its kind, and about the share that the crawl captures.
 func (c *Crawler) learnSimilar(v *aspects.Visit) error {
 	w := v.Next.Wait
+	if err := c.parts.Similar.AddProbes(w.Probes); err != nil {
+		return fmt.Errorf("store what a probe of %s found: %w", v.URI(), err)
+	}
 	if w.Kind == 0 || decidedByText(v) { // the source may say little about how the page changes
 		return nil
 	}

@@ -95,6 +95,7 @@ func again(v *aspects.Visit) {
 type own struct {
 	room         *spaceVisit
 	similar      rate.Relatives // estimates of the URIs of the same kind on the host
+	probes       *rate.Probes   // of the crawl; nil = the URI has none
 	contradicted bool           // the headers of a 304 contradict themselves
 	factors      stretchFactors // how the waits of the host are stretched; see [Crawler.factorsOf]
 	finder       finder

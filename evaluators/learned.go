@@ -109,7 +109,7 @@ func (l Learned) next(in WaitInput) Wait {
 		begin(&e, in)
 	}
 	e.Join(in.Kind, &in.Relatives)
-	wanted := l.expected()
+	wanted := l.expected() * l.asProbed(&in)
 	var found rate.Finding
 	if in.State != Unknown {
 		found = e.Observe(in.observation())
@@ -131,22 +131,22 @@ func (l Learned) next(in WaitInput) Wait {
 		interval, stretch = clamp(l.Initial, l.Min, l.Max), 0
 		reason += ": initial " + Interval(l.Initial)
 	}
-	expected, missed := f.Over(interval)
-	w := Wait{
-		Interval: interval,
-		Estimate: Estimate{
-			Expected: expected, Missed: missed, PerDay: expected / interval.Hours() * 24, Stretch: stretch,
-			Versions: found.Versions, Odds: found.Odds, Again: found.Again,
-		},
-	}
-	w.Kind, w.Lesson = e.Lesson()
+	w := Wait{Interval: interval, Estimate: Estimate{Stretch: stretch}}
 	w.Memory = e.Memory()
-	w.Reason = reason + l.explained(w, growth)
+	probe := l.probe(&in, &w)
+	if w.Memory.Probe() > rate.ProbeNext {
+		growth = 0 // the rest of a wait is not limited
+	}
+	w.Versions, w.Odds, w.Again = found.Versions, found.Odds, found.Again
+	w.Expected, w.Missed = f.Over(w.Interval)
+	w.PerDay = w.Expected / w.Interval.Hours() * 24
+	w.Kind, w.Lesson = e.Lesson()
+	w.Reason = reason + l.explained(w, growth) + l.factored(&in) + probe
 	if e.SharesHours() {
 		w.Reason += ", hours and days of " + strconv.Itoa(int(in.Relatives.URIs)) + " similar URIs"
 	}
-	if stretch > 1 {
-		w.Reason += StretchedNote + rounded(stretch) + " as the host cannot carry more"
+	if w.Stretch > 1 {
+		w.Reason += StretchedNote + rounded(w.Stretch) + " as the host cannot carry more"
 	}
 	return w
 }

@@ -62,6 +62,9 @@ type Evidence struct {
 	Relatives rate.Relatives // what the host's URIs of that class, or of the class in Memory, have in common
 	Memory    rate.Memory    // memory that the rule returned last time; other rules return it unchanged
 
+	// Probes counts the probes of the crawl. If it is nil, no wait is cut for a probe, and none follows from probes.
+	Probes *rate.Probes
+
 	// Stretch is the factor by which the waits of the host are stretched, see [capacity.Budget.Stretch]. Below 1 counts
 	// as 1.
 	Stretch float64
@@ -98,6 +101,7 @@ type Lessons struct {
 	Memory rate.Memory    // to be stored with the URI
 	Kind   rate.Kind      // the class that Lesson belongs to; zero = there is no lesson
 	Lesson rate.Relatives // to be added to what is stored for that class of the host
+	Probes rate.Probes    // to be added to the probes of the crawl
 }
 
 // SetExpected sets what is expected in the interval, and missed, of a URI that changes PerDay times a day at random.

@@ -11,12 +11,14 @@
 // frontier. A crash loses what was added since the last Flush, or has a repeated visit counted twice. Both change the
 // numbers of a kind little.
 //
-// The keys begin with the letter 'k'. A byte for the kind follows, and the host.
+// The keys begin with the letter 'k'. A byte for the kind follows, and the host. Another row, whose key is "pP", counts
+// the probes of the whole crawl.
 
 package hosts
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -40,10 +42,16 @@ const (
 	similarRowBytes    = 1200
 )
 
-// Similar keeps the numbers of all kinds in an open Badger store.
+// Similar keeps the numbers of all kinds in an open Badger store, and the probes of the crawl.
 type Similar struct {
 	*Rows[hostKind, rate.Relatives]
+	probes *Rows[wholeCrawl, rate.Probes]
 }
+
+// wholeCrawl is the key of the only row about the whole crawl.
+type wholeCrawl struct{}
+
+const probesKey = "pP"
 
 // hostKind is a kind of URIs on a host.
 type hostKind struct {
@@ -55,11 +63,48 @@ func (h hostKind) String() string { return fmt.Sprintf("kind %d on %s", h.kind, 
 
 // OpenSimilar returns a store of kinds in db.
 func OpenSimilar(db *badger.DB) *Similar {
-	return &Similar{NewRows(db, RowKind[hostKind, rate.Relatives]{
+	probes := NewRows(db, RowKind[wholeCrawl, rate.Probes]{
+		Name: "count of probes", Prefix: probesKey, MaxInMemory: 1, RowBytes: 100,
+		Own:      func(k wholeCrawl) wholeCrawl { return k },
+		Key:      func(wholeCrawl) []byte { return []byte(probesKey) },
+		ParseKey: func([]byte) (wholeCrawl, bool) { return wholeCrawl{}, true },
+		Encode:   func(p rate.Probes) ([]byte, error) { return EncodeRow(p) },
+		Decode:   decodeProbes,
+	})
+	return &Similar{probes: probes, Rows: NewRows(db, RowKind[hostKind, rate.Relatives]{
 		Name: "summary", Prefix: string(similarLetter), MaxInMemory: similarMaxInMemory, RowBytes: similarRowBytes,
 		Own: func(h hostKind) hostKind { return hostKind{h.host.Clone(), h.kind} },
 		Key: similarKey, ParseKey: similarParseKey, Encode: similarEncode, Decode: similarDecode,
 	})}
+}
+
+func decodeProbes(v []byte, p *rate.Probes) error {
+	if err := DecodeRow(v, p); err != nil {
+		return err
+	}
+	if !p.Sound() {
+		return fmt.Errorf("%w: %v", ErrCorrupt, *p)
+	}
+	return nil
+}
+
+// Probes returns the probes of the crawl.
+func (s *Similar) Probes() (rate.Probes, error) { return s.probes.Get(wholeCrawl{}) }
+
+// AddProbes adds to the probes of the crawl.
+func (s *Similar) AddProbes(more rate.Probes) error {
+	return s.probes.Change(wholeCrawl{}, func(p rate.Probes) (rate.Probes, bool) {
+		return p.Plus(more), more != rate.Probes{}
+	})
+}
+
+// Flush writes the changed rows, as [Rows.Flush] does.
+func (s *Similar) Flush() error { return errors.Join(s.Rows.Flush(), s.probes.Flush()) }
+
+// OnDamage says what happens to a damaged row, as [Rows.OnDamage] does.
+func (s *Similar) OnDamage(report func(error)) {
+	s.Rows.OnDamage(report)
+	s.probes.OnDamage(report)
 }
 
 // Get returns what the URIs of a kind on a host have in common, or the zero value if nothing is known.

@@ -3,6 +3,7 @@ package hosts
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -318,6 +319,44 @@ func TestBytesCoverARow(t *testing.T) {
 	} {
 		if c.got < int64(c.row)+longestHost {
 			t.Errorf("a row of %s counts %d bytes, and takes up to %d", c.name, c.got, c.row+longestHost)
+		}
+	}
+}
+
+// The count of the probes is one for the whole crawl. It is kept next to the kinds, and a damaged one begins again.
+func TestProbesAreKept(t *testing.T) {
+	t.Parallel()
+	s := OpenSimilar(openBadger(t, ""))
+	add := func(p rate.Probes) {
+		if err := errors.Join(s.AddProbes(p), s.Add("a.example", 5, rate.Relatives{URIs: 1}), s.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		s = OpenSimilar(s.db) // reads what is stored
+	}
+	add(rate.Probes{Expected: 1.5, Found: 1})
+	add(rate.Probes{Expected: 0.25})
+	if p, err := s.Probes(); err != nil || p != (rate.Probes{Expected: 1.75, Found: 1}) {
+		t.Errorf("kept %v: %v", p, err)
+	}
+	if k, err := s.Get("a.example", 5); err != nil || k.URIs != 2 {
+		t.Errorf("the kind has %v URIs: %v", k.URIs, err)
+	}
+	for _, bad := range []any{rate.Probes{Expected: -1}, rate.Probes{Found: math.Inf(1)}, "no count"} {
+		row, err := EncodeRow(bad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("pP"), row) }); err != nil {
+			t.Fatal(err)
+		}
+		s = OpenSimilar(s.db)
+		if _, err := s.Probes(); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%v was read: %v", bad, err)
+		}
+		damaged := 0
+		s.OnDamage(func(error) { damaged++ })
+		if p, err := s.Probes(); err != nil || p != (rate.Probes{}) || damaged != 1 {
+			t.Errorf("%v: %v, %d damages, %v", bad, p, damaged, err)
 		}
 	}
 }

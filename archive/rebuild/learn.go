@@ -45,9 +45,13 @@ func (b *rebuilder) replay(ctx context.Context, v rebuiltVisit) error {
 	s := b.config.For(config.About{
 		URI: v.uri, Hops: line.Hops, ContentType: line.MIME, Now: line.Logged,
 	})
+	probes, err := b.similar.Probes()
+	if err != nil {
+		return err
+	}
 	var errSimilar error
 	after, lessons := replayed(before, line, facts{
-		Waits: s.Wait, Header: header,
+		Waits: s.Wait, Header: header, Probes: &probes,
 		Similar: func(k rate.Kind) (r rate.Relatives) {
 			r, errSimilar = b.similar.Get(v.uri.Host(), k)
 			return r
@@ -57,7 +61,8 @@ func (b *rebuilder) replay(ctx context.Context, v rebuiltVisit) error {
 		after.FirstSeen = b.foundBy(after)
 	}
 	b.entries[v.uri] = after
-	err = errors.Join(errSimilar, b.similar.Add(v.uri.Host(), lessons.Kind, lessons.Lesson))
+	err = errors.Join(errSimilar, b.similar.Add(v.uri.Host(), lessons.Kind, lessons.Lesson),
+		b.similar.AddProbes(lessons.Probes))
 	known, errBook := b.book.Get(v.uri.Host())
 	if err = errors.Join(err, errBook); err != nil {
 		return err

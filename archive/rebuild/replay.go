@@ -34,6 +34,7 @@ type facts struct {
 
 	// Similar returns what the URIs of a kind on the host have in common; nil = not known.
 	Similar func(rate.Kind) rate.Relatives
+	Probes  *rate.Probes // of the crawl; nil = not known
 }
 
 // replayed returns the entry of a URI after one more visit, according to the visit's line in crawl.log, and what it
@@ -85,7 +86,7 @@ func replayed(e frontier.Entry, l crawllog.Entry, f facts) (frontier.Entry, eval
 	case replayLook(&e.History, l, wait):
 	default:
 		first := l.Schedule.Versions == 1 && v.State == evaluators.Changed
-		decided := f.Waits.Next(evaluators.WaitInput{
+		decided := f.next(wait.Reason, evaluators.WaitInput{
 			MIME: l.MIME, State: v.State, First: first, Previous: before.Wait, Overdue: l.Schedule.Overdue,
 			Evidence: f.evidence(e.Record, before, l, first),
 		})
@@ -104,6 +105,15 @@ func replayed(e frontier.Entry, l crawllog.Entry, f facts) (frontier.Entry, eval
 	return e, lessons
 }
 
+// next returns the decision of the stack. The logged reason says whether the wait was cut for a probe.
+func (f facts) next(logged string, in evaluators.WaitInput) evaluators.Wait {
+	w := f.Waits.Next(in)
+	if !strings.Contains(logged, evaluators.ProbeNote) {
+		w.Memory = w.Memory.Marked(rate.NoProbe)
+	}
+	return w
+}
+
 // setBeginnings sets what a line says about how a URI became known.
 func setBeginnings(r *frontier.Record, l crawllog.Entry, extra crawllog.Extra) {
 	if r.FirstSeen.IsZero() {
@@ -119,7 +129,7 @@ func setBeginnings(r *frontier.Record, l crawllog.Entry, extra crawllog.Extra) {
 
 // evidence returns the facts of a visit that the learned rule reads.
 func (f facts) evidence(r frontier.Record, before frontier.History, l crawllog.Entry, first bool) evaluators.Evidence {
-	found := evaluators.Evidence{At: l.Began(), Born: r.Born, Memory: rate.Memory(before.Memory)}
+	found := evaluators.Evidence{At: l.Began(), Born: r.Born, Memory: rate.Memory(before.Memory), Probes: f.Probes}
 	kind := found.Memory.Kind()
 	switch {
 	case l.Extra.Kind > 0 && l.Extra.Kind <= math.MaxUint8:

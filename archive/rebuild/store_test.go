@@ -313,7 +313,11 @@ func compareEntries(t *testing.T, lost, rebuilt contents, older bool) {
 		if apart := want.Born.Sub(got.Born).Abs(); apart > time.Millisecond && !older {
 			t.Errorf("%s was published at %s, and at %s in the rebuilt store", u, want.Born, got.Born)
 		}
-		if want.Wait > 0 && math.Abs(float64(got.Wait)/float64(want.Wait)-1) > 0.01 {
+		off := 0.01
+		if older {
+			off = 0.05 // a young article without its birth has other probes, from which one factor of all waits follows
+		}
+		if want.Wait > 0 && math.Abs(float64(got.Wait)/float64(want.Wait)-1) > off {
 			t.Errorf("%s: the wait was %s and is %s", u, want.Wait, got.Wait)
 		}
 		if want.Visits == 0 {

@@ -40,6 +40,12 @@
 // The wanted number of changes follows from the capture target as if changes came at random. It is raised for URIs
 // that change at regular intervals, because little is lost there, and lowered for URIs that change in bursts.
 //
+// # Probes
+//
+// How many versions a visit hides depends on how the changes are distributed, and a URI's visits hardly show it. So a
+// crawl makes [Probes]: visits at a random time before the URI is due. They say by which factor the wanted number of
+// changes is off, for all URIs together.
+//
 // # Relatives
 //
 // A new URI begins with the estimates of the host's other URIs of its [Kind], see [Relatives]. Their [Rhythm] holds

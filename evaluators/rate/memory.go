@@ -26,7 +26,7 @@ func (m Memory) Kind() Kind {
 
 // The layout is:
 //
-//	version, quiet visits, kind    1 byte each
+//	version, quiet visits, kind    1 byte each; to the quiet visits, 16 times a Probe is added
 //	last visit                     5 bytes, seconds since 1970
 //	age                            32-bit float, seconds
 //	the belief that never fades and the one of the logarithmic age, pairs of 32-bit floats
@@ -166,10 +166,10 @@ func (r *Estimator) Open(m Memory) error {
 	if len(m) == 0 {
 		return nil
 	}
-	if m[0] != memoryVersion || len(m) != memorySize || m[1] >= stages {
+	if m[0] != memoryVersion || len(m) != memorySize || m[1]%probeUnit >= stages {
 		return fmt.Errorf("%w: unknown version %d with %d bytes", ErrMemory, m[0], len(m))
 	}
-	r.quietVisits = int(m[1])
+	r.quietVisits = int(m[1] % probeUnit)
 	u := unpacker{bytes: m[2:], sound: true, larges: larges()}
 	u.read(r)
 	if !u.sound || math.IsNaN(r.age) || math.IsInf(r.age, 0) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // The bounds of waits of a policy without bounds of its own.
@@ -28,6 +29,7 @@ type Visit struct {
 	State   evaluators.State // Changed if the URI changed since the visit before, or is noisy
 	Seen    evaluators.State // Changed if a reader sees a change since the visit before
 	Earlier bool             // made before the crawl: its kin learn nothing from it, as with arcrawl prime
+	Probes  *rate.Probes     // the probes of the crawl, to be added to; nil = no wait is cut for a probe
 }
 
 // Plan is the decision of a policy after a visit.
@@ -122,6 +124,7 @@ type track struct {
 	place   int        // in the heap
 	over    bool       // no visit follows
 	reads   *siteIndex // the track reads this index; nil = it visits a page
+	probes  *rate.Probes
 	listing listing
 }
 
@@ -145,28 +148,65 @@ func (t *tracks) Pop() any {
 	return last
 }
 
-// Play plays a policy through histories, all visits of a host in the order of time. Each URI is visited exactly when it
-// is due. The tallies are in the order of the histories.
+// crawl is a heap of hosts by the time of the next visit.
+type crawl []playedHost
+
+// playedHost is a host while its histories are played.
+type playedHost struct {
+	began time.Time // when its first history begins; the crawl begins there
+	queue *tracks
+}
+
+func (h playedHost) next() time.Duration { return (*h.queue)[0].at().Sub(h.began) }
+
+func (c crawl) Len() int           { return len(c) }
+func (c crawl) Less(i, j int) bool { return c[i].next() < c[j].next() }
+func (c crawl) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
+func (c *crawl) Push(x any)        { *c = append(*c, x.(playedHost)) }
+func (c *crawl) Pop() any {
+	old := *c
+	last := old[len(old)-1]
+	*c = old[:len(old)-1]
+	return last
+}
+
+// Play plays a policy through histories, all visits in the order of time, as if the first history of each host began
+// with the crawl. Each URI is visited exactly when it is due. The tallies are in the order of the histories.
 func Play(p Policy, knob float64, all []History) []Tally {
 	result := make([]Tally, len(all))
+	var c crawl
+	var probes rate.Probes
 	for _, host := range hosts(all) {
 		players := p.Host(knob)
 		pages := make(tracks, 0, len(host))
+		began := all[host[0]].Start
 		for _, i := range host {
 			h := &all[i]
 			result[i].Versions = len(h.Changes)
-			t := &track{history: h, play: players(*h), due: h.Start, tally: &result[i], trouble: p.trouble}
+			t := &track{history: h, play: players(*h), due: h.Start, tally: &result[i], trouble: p.trouble, probes: &probes}
 			if t.learn() {
 				pages = append(pages, t)
 			}
-		}
-		for queue := p.index(pages, knob); len(*queue) > 0; {
-			if t := (*queue)[0]; t.visit(t.at()) {
-				heap.Fix(queue, t.place)
-			} else {
-				t.over = true
-				heap.Remove(queue, t.place)
+			if h.Start.Before(began) {
+				began = h.Start
 			}
+		}
+		if queue := p.index(pages, knob); len(*queue) > 0 {
+			c = append(c, playedHost{began, queue})
+		}
+	}
+	for heap.Init(&c); len(c) > 0; {
+		queue := c[0].queue
+		if t := (*queue)[0]; t.visit(t.at()) {
+			heap.Fix(queue, t.place)
+		} else {
+			t.over = true
+			heap.Remove(queue, t.place)
+		}
+		if len(*queue) == 0 {
+			heap.Pop(&c)
+		} else {
+			heap.Fix(&c, 0)
 		}
 	}
 	return result
@@ -235,7 +275,7 @@ func (t *track) see(at time.Time, now time.Duration) Visit {
 	ahead := t.trouble.ahead(at)
 	v := Visit{
 		At: at.Add(ahead), First: !t.visited, Elapsed: now - t.last, Overdue: at.Sub(t.due), Stretch: t.stretch,
-		State: evaluators.Unchanged,
+		State: evaluators.Unchanged, Probes: t.probes,
 	}
 	if t.visited && t.trouble == Clock {
 		v.Jumped = ahead - t.ahead

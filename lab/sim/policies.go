@@ -149,12 +149,15 @@ func stackLooking(
 			return plan
 		}
 		in.State, in.First, in.Overdue = look.state(v), v.First, v.Overdue
-		in.Jumped, in.Kind = v.Jumped, kind
+		in.Jumped, in.Kind, in.Probes = v.Jumped, kind, v.Probes
 		in.At, in.Stretch, in.ChangedAt, in.Silent, in.Relatives = v.At, v.Stretch, v.Dated, v.Silent, family[in.Kind]
 		w := s.Next(in)
 		in.Previous, in.Memory = w.Asked(), w.Memory
 		if family != nil && w.Kind != 0 {
 			family[w.Kind] = family[w.Kind].Plus(w.Lesson)
+		}
+		if v.Probes != nil {
+			*v.Probes = v.Probes.Plus(w.Lessons.Probes)
 		}
 		if record != nil {
 			record(v, w)
