@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/lab/sim"
 )
@@ -203,7 +204,7 @@ func TestAStaleAnswerHidesAVersionThatIsVisitedOnce(t *testing.T) {
 func TestAClockThatJumpsTeachesNothing(t *testing.T) {
 	t.Parallel()
 	all := everySixHours()
-	p := sim.Stack("learned", evaluators.Stack{{Rule: evaluators.Learned{ExpectedChanges: 0.46}}}) // without probes
+	p := sim.Stack("learned", evaluators.Stack{{Rule: evaluators.Learned{ExpectedChanges: rate.ExpectedFor(0.8)}}}) // no probes
 	right := sim.Play(p, 0, all)[0]
 	jumped := sim.Play(p.InTrouble(sim.Clock), 0, all)[0]
 	blind := sim.Play(p.InTrouble(sim.BlindClock), 0, all)[0]
