@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
@@ -82,7 +83,12 @@ type Wait struct {
 }
 
 // Why returns the text about a wait that is stored with the due time.
-func (w Wait) Why() string { return w.Evaluator + ": " + w.Reason }
+func (w Wait) Why() string {
+	if strings.HasPrefix(w.Reason, w.Evaluator+", ") {
+		return w.Reason // which says it already
+	}
+	return w.Evaluator + ": " + w.Reason
+}
 
 // Estimate holds what a rule expects of a URI. It is zero if the rule estimates nothing.
 type Estimate struct {

@@ -386,6 +386,17 @@ func TestIntervalsCanBeFollowed(t *testing.T) {
 	}
 }
 
+func TestWhyNamesWhoDecidedOnce(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]string{
+		"gone, 1 of 4 visits that confirm it": "gone, 1 of 4 visits that confirm it", "unchanged": "gone: unchanged", "gone": "gone: gone",
+	} {
+		if got := (Wait{Evaluator: "gone", Reason: reason}).Why(); got != want {
+			t.Errorf("a wait that gone decided, because of %q, is told as %q, want %q", reason, got, want)
+		}
+	}
+}
+
 func TestDefaultPatternsAreOnesOfAConfiguration(t *testing.T) {
 	t.Parallel()
 	for _, e := range Default() {
