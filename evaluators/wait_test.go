@@ -392,7 +392,7 @@ func TestWhyNamesWhoDecidedOnce(t *testing.T) {
 		"gone, 1 of 4 visits that confirm it": "gone, 1 of 4 visits that confirm it", "unchanged": "gone: unchanged", "gone": "gone: gone",
 	} {
 		if got := (Wait{Evaluator: "gone", Reason: reason}).Why(); got != want {
-			t.Errorf("a wait that gone decided, because of %q, is told as %q, want %q", reason, got, want)
+			t.Errorf("a wait that gone decided, because of %q, reads %q, want %q", reason, got, want)
 		}
 	}
 }
