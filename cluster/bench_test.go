@@ -229,7 +229,8 @@ func measureDatabase(b *testing.B, db *postgres.Server) (report func()) {
 		}
 		return n
 	}
-	const wal, size = `SELECT (pg_current_wal_lsn() - '0/0')::float8`, `SELECT pg_total_relation_size('arcrawl.row')::float8`
+	const wal, size = `SELECT (pg_current_wal_lsn() - '0/0')::float8`,
+		`SELECT pg_total_relation_size('arcrawl.row')::float8`
 	used, log, bytes := db.CPU(), ask(wal), ask(size)
 	return func() {
 		n := float64(b.N)

@@ -214,7 +214,7 @@ func TestATakeoverReadsNoPayloads(t *testing.T) {
 		t.Errorf("node b did not load the crawl:\n%s", &b.log)
 	}
 	alone := newPlace(t, db, "alone")
-	to := leaveOptions{Database: a.options().Database, To: alone.state, Now: time.Now(), Group: noGroup}
+	to := leaveOptions{Database: a.options().Database, To: alone.state, Now: time.Now()}
 	left, err := leaveCluster(t.Context(), to)
 	alone.must(err)
 	if left.Damaged > 0 {

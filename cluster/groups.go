@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -8,21 +9,48 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// groupsOf returns a digest of the politeness groups of all hosts, which decide about the shards of a cluster.
+// groupsOf returns a digest of the politeness groups of all hosts, which decide about the shards of a cluster; "" if
+// there are none.
 func groupsOf(c *config.Config) string {
-	now, sum := time.Now(), sha256.New()
+	now, sum, some := time.Now(), sha256.New(), false
 	for _, h := range append([]uri.Host{""}, slices.Sorted(slices.Values(c.FileHosts()))...) {
 		// A file holds for the hosts below too, unless its host is a public suffix, which another version may not know.
 		for _, name := range []uri.Host{h, "a-subdomain." + h} {
 			if group := c.ForHost(name, now).Politeness.Group; group != "" {
 				fmt.Fprintf(sum, "%q %q\n", name, group)
+				some = true
 			}
 		}
 	}
+	if !some {
+		return ""
+	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// regroup moves the hosts of the crawl to the parts of their groups, which have changed while all nodes were stopped.
+func (n *thisNode) regroup(ctx context.Context, groups string) error {
+	n.o.Log.Info().Msg("politeness.group has changed: moving the rows of hosts in the database of the cluster")
+	moved, err := n.shared.Regroup(ctx, groups, func(k, v []byte) (int16, bool) {
+		h, ok := frontier.HostOf(k, v)
+		return n.partOf(h), ok
+	})
+	if err == nil {
+		n.o.Log.Info().Int("rows", moved).Msg("moved the rows of hosts whose politeness.group has changed")
+	}
+	return err
+}
+
+// partOf returns the part of the crawl that a host belongs to, if the crawl is divided.
+func (n *thisNode) partOf(h uri.Host) int16 {
+	if n.o.Group == nil {
+		return partOf(h, "")
+	}
+	return partOf(h, n.o.Group(h))
 }
 
 // Accept returns an error if a new configuration must not be put in force while nodes crawl: hosts of other groups

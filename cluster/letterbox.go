@@ -13,14 +13,14 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// shardOf returns the number of the shard, from 1 to n, of a host or of its politeness group; group is "" if it has
-// none. The name with and without "www." and all ports of a host have one shard. The result never changes, except that
-// the shards of a multiple of n are parts of these.
-func shardOf(h uri.Host, group string, n int) int {
+// partOf returns the part of the crawl that a host or its politeness group belongs to; group is "" if it has none. The
+// name with and without "www." and all ports of a host have one part. The result never changes.
+func partOf(h uri.Host, group string) int16 {
 	key := "group " + group
 	if group == "" {
 		key = strings.TrimPrefix(string(h), "www.")
@@ -29,8 +29,11 @@ func shardOf(h uri.Host, group string, n int) int {
 		}
 	}
 	sum := sha256.Sum256([]byte(key))
-	return 1 + int(binary.BigEndian.Uint64(sum[:8])%uint64(n))
+	return int16(binary.BigEndian.Uint64(sum[:8]) % shared.Parts)
 }
+
+// shardOf returns the number of the shard, from 1 to n, of a host or of its politeness group.
+func shardOf(h uri.Host, group string, n int) int { return shared.ShardOf(partOf(h, group), n) }
 
 // letter carries a URI to the shard that its host belongs to. It is written together with the visit that found the URI.
 type letter struct {
@@ -51,24 +54,24 @@ const fingerprintLen = 12
 
 // letterbox keeps the letters of a store that were not sent yet, as rows of this store. It is safe for concurrent use.
 type letterbox struct {
-	shard  func(uri.Host) int                 // that a host belongs to; 0 means the shard of this store
-	read   func(shard int, key []byte) []byte // returns the value of a key in the store of another shard
-	posted frontier.Recent                    // URIs that letters were written for
+	shard  func(uri.Host) int                       // that a host belongs to; 0 means the shard of this store
+	read   func(h uri.Host, portable []byte) []byte // returns the value of a key in the store of a host
+	posted frontier.Recent                          // URIs that letters were written for
 
 	waiting atomic.Int64 // letters that were not sent yet
 }
 
 var _ frontier.Elsewhere = (*letterbox)(nil)
 
-func newLetterbox(shard func(uri.Host) int, read func(int, []byte) []byte) *letterbox {
+func newLetterbox(shard func(uri.Host) int, read func(uri.Host, []byte) []byte) *letterbox {
 	return &letterbox{shard: shard, read: read, posted: frontier.NewRecent()}
 }
 
 // Has reports whether a host belongs to another shard.
 func (b *letterbox) Has(h uri.Host) bool { return b.shard(h) != 0 }
 
-// Row returns the value of a key in the store of the shard of a host.
-func (b *letterbox) Row(h uri.Host, key []byte) []byte { return b.read(b.shard(h), key) }
+// Row returns the value of a key in the store of a host.
+func (b *letterbox) Row(h uri.Host, portable []byte) []byte { return b.read(h, portable) }
 
 // Post writes a letter with a candidate, unless one was written today or too many wait, and counts the candidate.
 func (b *letterbox) Post(

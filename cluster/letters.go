@@ -169,12 +169,14 @@ func (n *ownedShard) send(ctx context.Context, mine []letter) error {
 // Elsewhere returns which hosts belong to other shards, and takes letters to them; a nil shard has all hosts. group
 // returns the politeness group of a host.
 func (n *ownedShard) Elsewhere(group func(uri.Host) string) frontier.Elsewhere {
-	if n == nil || n.shards < 2 {
+	if n == nil {
 		return nil
 	}
-	n.home = func(h uri.Host) int { return shardOf(h, group(h), n.shards) }
+	if n.group = group; n.shards < 2 {
+		return nil
+	}
 	n.box = newLetterbox(func(h uri.Host) int {
-		if shard := n.home(h); shard != n.shard {
+		if shard := shared.ShardOf(n.partOf(h), n.shards); shard != n.shard {
 			return shard
 		}
 		return 0
@@ -182,11 +184,28 @@ func (n *ownedShard) Elsewhere(group func(uri.Host) string) frontier.Elsewhere {
 	return n.box
 }
 
-// dropStrays removes the hosts of other shards after the crawl was divided, until ctx ends.
+// partOf returns the part of the crawl that a host belongs to. Groups have no parts before the crawl is divided: they
+// may change while it runs.
+func (n *ownedShard) partOf(h uri.Host) int16 {
+	if n.group == nil || n.shards < 2 {
+		return partOf(h, "")
+	}
+	return partOf(h, n.group(h))
+}
+
+// rowHome returns where the rows of the store belong.
+func (n *ownedShard) rowHome() home {
+	return home{own: shared.OwnPart(n.shard), part: func(h uri.Host) (int16, bool) {
+		part := n.partOf(h)
+		return part, shared.ShardOf(part, n.shards) == n.shard
+	}}
+}
+
+// dropStrays removes the hosts of other shards after the crawl was divided, until ctx ends. The database has their rows
+// for these shards.
 func (n *ownedShard) dropStrays(ctx context.Context) {
 	n.o.Log.Info().Int("hosts", n.store.Strays()).Msg("removing the hosts of other shards from this copy: the crawl was divided")
-	stays := func(h uri.Host) bool { return shared.Stays(n.before.Before, n.shard, n.home(h)) }
-	done, err := n.store.DropStrays(ctx.Done(), stays, func() {
+	done, err := n.store.DropStrays(ctx.Done(), func(uri.Host) bool { return false }, func() {
 		// The mirror keeps all deleted keys until they are shipped.
 		for n.mirror.waiting() > maxChanged && cli.Wait(ctx, shipEvery) == nil {
 			continue
@@ -198,26 +217,5 @@ func (n *ownedShard) dropStrays(ctx context.Context) {
 			"the next start tries again")
 	case done:
 		n.o.Log.Info().Msg("removed the hosts of other shards")
-		n.warnOfStrays()
-		n.divided.Store(true)
 	}
-}
-
-// warnOfStrays warns of hosts whose group has changed.
-func (n *ownedShard) warnOfStrays() {
-	if strays := n.store.Strays(); strays > 0 {
-		n.o.Log.Warn().Int("hosts", strays).Msg("hosts of this store belong to other shards since politeness.group has changed: " +
-			"their histories stay here, and nobody visits what only this store knows; see docs/cluster.md")
-	}
-}
-
-// noteDivided notifies the database that the hosts of other shards are removed. It follows the shipment of that.
-func (n *ownedShard) noteDivided(ctx context.Context) {
-	ask, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	if err := n.shared.Divided(ask, n.epoch); err != nil {
-		n.o.Log.Warn().Err(err).Msg("could not note that the hosts of other shards are removed: trying again")
-		return
-	}
-	n.divided.Store(false)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 const (
@@ -23,8 +25,8 @@ const (
 
 // foreignRows reads rows of other shards, and keeps them for a while. Visits ask for them, so it must not wait long.
 type foreignRows struct {
-	read func(ctx context.Context, shard int, key []byte) ([]byte, error)
-	fail func(shard int, err error) // is called with the first of the failures in a row
+	read func(ctx context.Context, part int16, key []byte) ([]byte, error)
+	fail func(error) // is called with the first of the failures in a row
 	now  func() time.Time
 
 	mu    sync.Mutex // guards the fields below
@@ -39,10 +41,10 @@ type foreignRow struct {
 	read  time.Time
 }
 
-// get returns the value of a key in the copy of another shard; nil if there is none. While the database does not
-// answer, it returns what it read before.
-func (f *foreignRows) get(shard int, key []byte) []byte {
-	k, now := fmt.Sprint(shard, " ", string(key)), f.now()
+// get returns the value of a key in a part of the crawl; nil if there is none. While the database does not answer, it
+// returns what it read before.
+func (f *foreignRows) get(part int16, key []byte) []byte {
+	k, now := fmt.Sprint(part, " ", string(key)), f.now()
 	f.mu.Lock()
 	kept, found := f.rows[k]
 	if found && now.Sub(kept.read) < rowKept || f.looks >= maxLooks || now.Before(f.until) {
@@ -54,7 +56,7 @@ func (f *foreignRows) get(shard int, key []byte) []byte {
 
 	ask, cancel := context.WithTimeout(context.Background(), foreignLookTime)
 	defer cancel()
-	value, err := f.read(ask, shard, key)
+	value, err := f.read(ask, part, key)
 
 	f.mu.Lock()
 	f.looks--
@@ -63,7 +65,7 @@ func (f *foreignRows) get(shard int, key []byte) []byte {
 		f.until = f.now().Add(failureKept)
 		f.mu.Unlock()
 		if first {
-			f.fail(shard, err)
+			f.fail(err)
 		}
 		return kept.value
 	}
@@ -77,11 +79,11 @@ func (f *foreignRows) get(shard int, key []byte) []byte {
 	return value
 }
 
-// readRow returns the value of a key in the copy of another shard; nil if there is none, or if the database does not
-// answer. A node that is stopped asks no database.
-func (n *ownedShard) readRow(shard int, key []byte) []byte {
+// readRow returns the value of a key in the copy of a host of another shard; nil if there is none, or if the database
+// does not answer. A node that is stopped asks no database.
+func (n *ownedShard) readRow(h uri.Host, portable []byte) []byte {
 	if n.shared == nil {
 		return nil
 	}
-	return n.foreign.get(shard, key)
+	return n.foreign.get(n.partOf(h), portable)
 }

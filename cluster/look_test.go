@@ -18,8 +18,8 @@ func TestRowsOfOtherShardsDelayNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs, reads, failures := false, 0, 0
 		var mu sync.Mutex
-		f := foreignRows{now: time.Now, fail: func(int, error) { failures++ }}
-		f.read = func(ctx context.Context, _ int, key []byte) ([]byte, error) {
+		f := foreignRows{now: time.Now, fail: func(error) { failures++ }}
+		f.read = func(ctx context.Context, _ int16, key []byte) ([]byte, error) {
 			mu.Lock()
 			reads++
 			mu.Unlock()
@@ -76,7 +76,7 @@ func TestRowsOfOtherShardsHaveABound(t *testing.T) {
 	t.Parallel()
 	size := 0
 	f := foreignRows{now: time.Now}
-	f.read = func(context.Context, int, []byte) ([]byte, error) { return make([]byte, size), nil }
+	f.read = func(context.Context, int16, []byte) ([]byte, error) { return make([]byte, size), nil }
 	for _, size = range []int{1, 1 << 20} {
 		for i := range 2 * maxRowsKept {
 			f.get(2, []byte(fmt.Sprint(i)))

@@ -20,6 +20,7 @@ const markFile = "cluster.json"
 type mark struct {
 	Crawl   string `json:"crawl"`
 	Shard   int    `json:"shard"`   // 0 as 1
+	Shards  int    `json:"shards"`  // of the crawl then; 0 as 1
 	Epoch   int64  `json:"epoch"`   // in which this node owned the crawl the last time
 	Clean   bool   `json:"clean"`   // the database has all of the store up to Version
 	Version uint64 `json:"version"` // of the store

@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // markKey is the key that a mirror writes to find out that it was notified of all earlier changes. It is not shipped.
@@ -36,8 +37,9 @@ const badgerPrefix = "!badger!"
 //
 // A change costs the visit nothing but its place in a channel. Without a mirror the store notifies nobody.
 type mirror struct {
-	db  *badger.DB
-	max int // keys that are kept
+	db   *badger.DB
+	home home
+	max  int // keys that are kept
 
 	mu      sync.Mutex        // guards the fields below
 	changed map[string]uint64 // keys that were not shipped yet, with the version of their last change
@@ -52,10 +54,17 @@ type mirror struct {
 
 // newMirror returns a mirror of a store. It keeps at most maxKeys changed keys, and all deleted ones. If more have
 // changed, the next shipment looks for the others in the store.
-func newMirror(f *frontier.Frontier, maxKeys int) *mirror {
+func newMirror(f *frontier.Frontier, of home, maxKeys int) *mirror {
 	return &mirror{
-		db: f.Follow(), changed: map[string]uint64{}, gone: map[string]bool{}, max: maxKeys, arrived: make(chan struct{}),
+		db: f.Follow(), home: of, changed: map[string]uint64{}, gone: map[string]bool{}, max: maxKeys,
+		arrived: make(chan struct{}),
 	}
+}
+
+// home says where the rows of a store belong.
+type home struct {
+	part func(uri.Host) (part int16, ours bool) // that a host belongs to
+	own  int16                                  // stands for the parts of this store, for rows that are about no host
 }
 
 // run collects the keys of changes until ctx ends or the store is closed.
@@ -211,7 +220,12 @@ func isShipped(k []byte) bool {
 }
 
 // isPayload reports whether the database has a row among the payloads of all shards.
-func isPayload(k []byte) bool { return tableOf(k) != shared.OfShard }
+func isPayload(k []byte) bool { return tableOf(k) != shared.OfPart }
+
+// isOfStore reports whether a row is about no host, and needed by whoever has the hosts of this store.
+func isOfStore(k []byte) bool {
+	return dedup.IsRow(k) || bytes.HasPrefix(k, []byte(letterPrefix)) || frontier.IsWhole(k)
+}
 
 // tableOf returns the table that has a row.
 func tableOf(k []byte) shared.Table {
@@ -221,7 +235,7 @@ func tableOf(k []byte) shared.Table {
 	case dedup.Count:
 		return shared.Greatest
 	}
-	return shared.OfShard
+	return shared.OfPart
 }
 
 // shipment holds what has changed and was not shipped yet, as it is at one moment. The rows are read when they are
@@ -231,6 +245,7 @@ type shipment struct {
 	rows    int    // about how many
 
 	txn   *badger.Txn
+	home  home
 	keys  []string
 	scan  bool   // there are changes after since whose keys are not in keys
 	since uint64 // the copy has all changes up to this version
@@ -242,7 +257,7 @@ func (s *shipment) close() { s.txn.Discard() }
 // shipment returns what has changed and was not shipped yet. Call shipped when it is stored elsewhere. It is
 // not safe for concurrent use with itself and shipped.
 func (m *mirror) shipment(ctx context.Context) (*shipment, error) {
-	s := &shipment{txn: m.db.NewTransaction(false)}
+	s := &shipment{txn: m.db.NewTransaction(false), home: m.home}
 	s.version = s.txn.ReadTs()
 	// All changes up to this version precede the mark, so the mirror knows their keys then. It may know later ones too;
 	// these have their older values in this view, and stay in the list.
@@ -266,17 +281,31 @@ const (
 // portions collects rows, and passes them on in portions. No key of a table is in a portion twice.
 type portions struct {
 	txn   *badger.Txn
+	home  home
+	names map[uint32]uri.Host // of hosts, by their numbers
 	ship  func([]shared.Row) error
 	rows  []shared.Row
 	bytes int
 }
 
-// add adds a row to the tables that have it.
+// add adds a row to the tables that have it, under keys that are the same in all stores.
 func (p *portions) add(r shared.Row) error {
-	if r.Of = tableOf(r.Key); r.Of != shared.OfShard && r.Gone {
+	if h, ok := frontier.NamedHost(r.Key); ok && r.Gone {
+		return p.addEvicted(h)
+	}
+	if r.Of = tableOf(r.Key); r.Of != shared.OfPart && r.Gone {
 		return nil
 	}
-	if r.Of != shared.OfShard {
+	if r.Of == shared.OfPart {
+		var ours bool
+		var err error
+		if r.Part, r.Key, ours, err = p.place(r.Key, r.Value); err != nil {
+			return readError{err}
+		}
+		if !ours {
+			return nil
+		}
+	} else {
 		v, err := dedup.Portable(p.txn, r.Key, r.Value)
 		if errors.Is(err, dedup.ErrCorrupt) {
 			return nil // the payload is archived again
@@ -290,6 +319,46 @@ func (p *portions) add(r shared.Row) error {
 		other.Of = shared.Payload
 		p.rows = append(p.rows, other)
 	}
+	return p.append(r)
+}
+
+// place returns the part of a row and its key there. ours is false if the row stays in this store.
+func (p *portions) place(key, value []byte) (part int16, portable []byte, ours bool, err error) {
+	if isOfStore(key) {
+		return p.home.own, key, true, nil
+	}
+	h, portable, ok := frontier.Portable(key, value, func(n uint32) (name uri.Host) {
+		if name, err = p.names[n], nil; name == "" {
+			name, err = frontier.HostAt(p.txn, n)
+			p.names[n] = name
+		}
+		return name
+	})
+	if !ok && err == nil && !frontier.IsKnown(key) {
+		err = fmt.Errorf("key %q is of a kind that is not known to belong to a host", key)
+	}
+	if !ok || err != nil {
+		return 0, nil, false, err
+	}
+	part, ours = p.home.part(h)
+	return part, portable, ours, nil
+}
+
+// addEvicted adds that a host has no number any more: its rows are gone, also those that had its number.
+func (p *portions) addEvicted(h uri.Host) error {
+	part, ours := p.home.part(h)
+	if !ours {
+		return nil
+	}
+	for _, prefix := range frontier.PortableRows(h) {
+		if err := p.append(shared.Row{Part: part, Key: prefix, Gone: true, Begins: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *portions) append(r shared.Row) error {
 	p.rows, p.bytes = append(p.rows, r), p.bytes+len(r.Key)+len(r.Value)
 	if len(p.rows) < portionRows && p.bytes < portionBytes {
 		return nil
@@ -308,7 +377,7 @@ func (p *portions) flush() error {
 
 // each calls ship with the rows, in portions. It may be called again.
 func (s *shipment) each(ship func(rows []shared.Row) error) error {
-	p := portions{txn: s.txn, ship: ship}
+	p := portions{txn: s.txn, home: s.home, names: map[uint32]uri.Host{}, ship: ship}
 	if s.scan {
 		var last []byte
 		err := eachSince(s.txn, s.since, func(item *badger.Item) error {
@@ -400,7 +469,7 @@ func (m *mirror) whole(ship func(rows []shared.Row) error) (version uint64, err 
 	defer txn.Discard()
 	it := txn.NewIterator(badger.DefaultIteratorOptions)
 	defer it.Close()
-	p := portions{txn: txn, ship: ship}
+	p := portions{txn: txn, home: m.home, names: map[uint32]uri.Host{}, ship: ship}
 	for it.Rewind(); it.Valid(); it.Next() {
 		if !isShipped(it.Item().Key()) {
 			continue

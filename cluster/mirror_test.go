@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +19,9 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
+
+// everything is the home of a store that has all parts.
+var everything = home{own: shared.OwnPart(1), part: func(uri.Host) (int16, bool) { return 0, true }}
 
 // copied is a copy of a store that is fed by shipments only.
 type copied struct {
@@ -32,17 +37,20 @@ type copied struct {
 	version uint64 // of the last shipment
 	shipped int
 	bound   int // of the mirror's memory
+	hosts   int // that may be known; 0 = no bound
 }
 
 // follow opens the store and begins to follow it.
 func (c *copied) follow() {
 	c.Helper()
 	var err error
-	c.f, err = frontier.Open(frontier.Options{Dir: c.state, Now: c.now, Compactors: -1})
+	c.f, err = frontier.Open(frontier.Options{
+		Dir: c.state, Now: c.now, Compactors: -1, NewHosts: frontier.NewHosts{Total: c.hosts},
+	})
 	c.must(err)
 	c.index, err = dedup.Open(c.f.DB(), dedup.Options{})
 	c.must(err)
-	m := newMirror(c.f, c.bound)
+	m := newMirror(c.f, everything, c.bound)
 	c.m, c.stop = m, inBackground(func(ctx context.Context) {
 		if err := m.run(ctx); err != nil {
 			c.Error(err)
@@ -108,10 +116,12 @@ func (c *copied) ship() {
 	c.must(s.each(func(portion []shared.Row) error {
 		for _, r := range portion {
 			switch {
-			case r.Of != shared.OfShard && r.Gone:
+			case r.Of != shared.OfPart && r.Gone:
 				c.Errorf("the payload %q is removed from the copy", r.Key)
-			case r.Of != shared.OfShard:
+			case r.Of != shared.OfPart:
 				c.others[string(r.Key)] = r.Value
+			case r.Begins:
+				maps.DeleteFunc(c.rows, func(k string, _ []byte) bool { return strings.HasPrefix(k, string(r.Key)) })
 			case r.Gone:
 				delete(c.rows, string(r.Key))
 			default:
@@ -145,26 +155,23 @@ func TestTheMirrorEqualsTheStore(t *testing.T) {
 					continue
 				}
 				c.ship()
-				store := map[string][]byte{}
 				txn := c.f.DB().NewTransaction(false)
 				it := txn.NewIterator(badger.DefaultIteratorOptions)
 				for it.Rewind(); it.Valid(); it.Next() {
-					if k := it.Item().KeyCopy(nil); k[0] != 'q' && string(k) != markKey {
-						v, err := it.Item().ValueCopy(nil)
-						c.must(err)
-						if isShipped(k) && !isPayload(k) {
-							store[string(k)] = v
-						} else if isPayload(k) {
-							v, err = dedup.Portable(txn, k, v)
-							if c.must(err); !bytes.Equal(c.others[string(k)], v) {
-								t.Fatalf("after move %d the copy of the payload %q is %q, want %q", n, k, c.others[string(k)], v)
-							}
-						}
+					k := it.Item().KeyCopy(nil)
+					if !isPayload(k) {
+						continue
+					}
+					v, err := it.Item().ValueCopy(nil)
+					c.must(err)
+					v, err = dedup.Portable(txn, k, v)
+					if c.must(err); !bytes.Equal(c.others[string(k)], v) {
+						t.Fatalf("after move %d the copy of the payload %q is %q, want %q", n, k, c.others[string(k)], v)
 					}
 				}
 				it.Close()
 				txn.Discard()
-				if diff := cmp.Diff(store, c.rows); diff != "" {
+				if diff := cmp.Diff(c.place.rows(c.f), c.rows); diff != "" {
 					t.Fatalf("after move %d the copy differs (-store +copy):\n%s", n, diff)
 				}
 			}
@@ -174,5 +181,44 @@ func TestTheMirrorEqualsTheStore(t *testing.T) {
 			c.stop()
 			c.must(c.f.Close())
 		})
+	}
+}
+
+// TestAnEvictedHostLeavesNothingInTheCopy evicts hosts that were never reached. Other hosts have their numbers before
+// anything is shipped.
+func TestAnEvictedHostLeavesNothingInTheCopy(t *testing.T) {
+	t.Parallel()
+	c := &copied{
+		place: newPlace(t, nil, "a"), Rand: rand.New(rand.NewPCG(1, 7)), now: time.Unix(1.8e9, 0), rows: map[string][]byte{},
+		bound: 1000, hosts: 20,
+	}
+	c.follow()
+	defer func() { c.stop(); c.must(c.f.Close()) }()
+	for round := range 3 {
+		for n := range 20 {
+			c.now = c.now.Add(time.Second)
+			u := uri.FromCanonical(fmt.Sprintf("http://h%d-%d.example/", round, n))
+			_, err := c.f.Add(c.now, frontier.Candidate{URI: u, Hops: "L", Due: c.now})
+			c.must(err)
+		}
+		for claim, ok, err := c.f.Claim(c.now); ok || err != nil; claim, ok, err = c.f.Claim(c.now) {
+			c.must(err)
+			claim.Record.Due, claim.Record.Failures = c.now.Add(24*time.Hour), 1
+			_, err = c.f.Settle(claim, frontier.Settlement{Record: claim.Record, Finished: c.now, HostDown: true})
+			c.must(err)
+		}
+		if round < 2 {
+			c.ship()
+		}
+		evicted, err := c.f.MakeRoom(nil)
+		if c.must(err); evicted == 0 {
+			t.Error("no host was evicted")
+		}
+	}
+	for range 20 { // some shipments have no answer
+		c.ship()
+	}
+	if diff := cmp.Diff(c.place.rows(c.f), c.rows); diff != "" {
+		t.Errorf("the copy differs (-store +copy):\n%s", diff)
 	}
 }

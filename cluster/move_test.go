@@ -51,9 +51,9 @@ func (p *place) rows(f *frontier.Frontier) map[string][]byte {
 	p.Helper()
 	p.must(f.Check())
 	all := map[string][]byte{}
-	_, err := newMirror(f, 1).whole(func(rows []shared.Row) error {
+	_, err := newMirror(f, everything, 1).whole(func(rows []shared.Row) error {
 		for _, r := range rows {
-			if r.Key[0] != 'm' {
+			if r.Key[0] != 'm' && r.Of == shared.OfPart {
 				all[string(r.Key)] = r.Value
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // askTime is the maximum duration of one exchange with the database, except shipments.
@@ -36,6 +37,7 @@ type nodeOptions struct {
 	// Groups returns what stands for the politeness groups of all hosts. It is called before a shard is taken, and may
 	// read the configuration again. Nil means that there are no groups.
 	Groups func() string
+	Group  func(uri.Host) string // returns the politeness group of a host, before a store is open; nil = none has one
 	Log    zerolog.Logger
 }
 

@@ -68,10 +68,14 @@ func (p *place) must(err error) {
 }
 
 func (p *place) options() nodeOptions {
-	return nodeOptions{
+	o := nodeOptions{
 		Database: p.db.URL(p.db.Address()), Node: p.name, State: p.state, Notify: func(string) {},
-		Log: zerolog.New(&p.log),
+		Log: zerolog.New(&p.log), Group: p.group,
 	}
+	if p.group != nil {
+		o.Groups = func() string { return "groups" }
+	}
+	return o
 }
 
 // stopped returns the options of a command on the stopped node.

@@ -19,7 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Commands returns the commands about nodes.
@@ -38,9 +37,9 @@ func newSplit() *cobra.Command {
 		Use:   "split N",
 		Short: "Divide the crawl into N shards, so that up to N nodes crawl at once",
 		Long: `split divides the hosts of a crawl into N shards, which the nodes share among them. Two to four for each node that you
-will ever have are enough. N is a multiple of the present number of shards, at most 64. Stop all nodes before. The
-database copies the store for each new shard, so it needs room for N copies; the nodes then remove the hosts of other
-shards from each, which takes a while. Only arcrawl cluster leave makes one store of the shards again.`,
+will ever have are enough. N is a multiple of the present number of shards, at most 64. Stop all nodes before. Nothing is
+copied: a node loads the hosts of a new shard when it takes it. Only arcrawl cluster leave makes one store of the shards
+again.`,
 		Example: "  arcrawl cluster split 4 --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -168,25 +167,15 @@ func shipStore(ctx context.Context, c *config.Config, from string, now time.Time
 func leave(ctx context.Context, c *config.Config, to string, now time.Time) (leftStore, error) {
 	return leaveCluster(ctx, leaveOptions{
 		Database: c.Cluster.Database, To: to, Now: now,
-		Group: func(h uri.Host) string { return c.ForHost(h, now).Politeness.Group },
-		Open:  func(folder string) (*frontier.Frontier, error) { return daemon.OpenAlone(c, folder, now) },
+		Open: func(folder string) (*frontier.Frontier, error) { return daemon.OpenAlone(c, folder, now) },
 	})
 }
 
 // writeLeft writes what leave has written.
 func writeLeft(out io.Writer, to string, l leftStore) error {
 	more := ""
-	for _, part := range []struct {
-		n    int
-		what string
-	}{
-		{l.Letters, "added %s that were on their way between shards\n"},
-		{l.Moved, "added %s of hosts whose politeness.group has changed since the crawl was divided\n"},
-		{l.Refused, "left out %s of such hosts, because a host or a folder is full\n"},
-	} {
-		if part.n > 0 {
-			more += fmt.Sprintf(part.what, human.Count(part.n, "URI"))
-		}
+	if l.Letters > 0 {
+		more = fmt.Sprintf("added %s that were on their way between shards\n", human.Count(l.Letters, "URI"))
 	}
 	if l.Damaged > 0 {
 		more += fmt.Sprintf("left out %s that cannot be read: their payloads are archived again\n",

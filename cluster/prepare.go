@@ -40,7 +40,7 @@ func (n *ownedShard) Prepare(ctx context.Context, o frontier.Options) error {
 	case n.whole:
 		return n.writeMark(current)
 	case found && m.Clean && n.before.Clean && m.shard() == n.shard && m.Epoch == n.before.Epoch && hasStore(n.state):
-		n.since, n.kept = m.Version, true
+		n.since, n.kept = m.Version, max(m.Shards, 1)
 		return n.writeMark(current)
 	}
 	return errors.Join(n.writeMark(current), n.load(ctx, o))
@@ -49,10 +49,10 @@ func (n *ownedShard) Prepare(ctx context.Context, o frontier.Options) error {
 // LoadAgain replaces the local store with the copy in the database after it could not be opened. It returns the error
 // of opening it if that would not help.
 func (n *ownedShard) LoadAgain(ctx context.Context, o frontier.Options, damage error) error {
-	if !n.kept || n.mirror != nil || !errors.Is(damage, frontier.ErrCorrupt) {
+	if n.kept == 0 || n.mirror != nil || !errors.Is(damage, frontier.ErrCorrupt) {
 		return damage
 	}
-	n.kept = false
+	n.kept = 0
 	n.o.Log.Error().Err(damage).Msg("this node's copy of the crawl is damaged: removing it and loading it again from the database")
 	return n.load(ctx, o)
 }
@@ -103,7 +103,9 @@ func (n *ownedShard) loadOnce(ctx context.Context, o frontier.Options) error {
 	start, in := time.Now(), incoming{log: n.o.Log, await: func(full error) error { return n.awaitSpace(ctx, full) }}
 	var asked error
 	since, err := frontier.Load(o, n.before.Clean, func(put func(k, v []byte) error) error {
-		asked = n.shared.Each(ctx, func(k, v []byte) error { return in.put(k, v, put) })
+		asked = n.shared.Each(ctx, func(part int16, k, v []byte) error {
+			return in.put(shared.Row{Part: part, Key: k, Value: v}, put)
+		})
 		return asked
 	})
 	switch {
@@ -130,14 +132,14 @@ type incoming struct {
 }
 
 // put stores a row with store, unless it is damaged.
-func (in *incoming) put(k, v []byte, store func(k, v []byte) error) error {
+func (in *incoming) put(r shared.Row, store func(k, v []byte) error) error {
 	in.rows++
-	err := store(k, v)
+	err := store(r.Key, r.Value)
 	for errors.Is(err, frontier.ErrFull) {
 		if err := in.await(err); err != nil {
 			return err
 		}
-		err = store(k, v)
+		err = store(r.Key, r.Value)
 	}
 	switch {
 	case err == nil:
@@ -145,7 +147,7 @@ func (in *incoming) put(k, v []byte, store func(k, v []byte) error) error {
 	case errors.Is(err, frontier.ErrCorrupt) && len(in.damaged) < maxDamaged:
 		in.log.Error().Err(err).Msg("a row of the crawl is damaged and was moved to the table arcrawl.aside: its URI is " +
 			"unknown until a link leads there")
-		in.damaged = append(in.damaged, shared.Row{Key: k, Value: v})
+		in.damaged = append(in.damaged, r)
 		return nil
 	}
 	return ownFault{err}

@@ -51,13 +51,14 @@ func TestADamagedCopyIsLoadedAgain(t *testing.T) {
 
 	// A row of the database is damaged, and the store was found damaged while it was used.
 	n, f, stop := a.open()
-	var key []byte
+	var damaged shared.Row
 	_, err = n.mirror.whole(func(rows []shared.Row) error {
-		key = rows[slices.IndexFunc(rows, func(r shared.Row) bool { return r.Key[0] == 'u' })].Key
+		damaged = rows[slices.IndexFunc(rows, func(r shared.Row) bool { return r.Key[0] == 'u' })]
 		return nil
 	})
 	a.must(err)
-	a.must(n.shared.Ship(t.Context(), n.epoch, shared.All(shared.Row{Key: key, Value: []byte("damaged")})))
+	damaged.Value = []byte("damaged")
+	a.must(n.shared.Ship(t.Context(), n.epoch, shared.All(damaged)))
 	if err := n.Damaged(frontier.ErrCorrupt); errors.Is(err, errLost) {
 		t.Errorf("a store that was just loaded is to be loaded again: %v", err)
 	}

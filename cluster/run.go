@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // process runs the daemons of the shards that a node owns.
@@ -61,7 +62,7 @@ func run(ctx context.Context, c *config.Config, o daemon.Options) (err error) {
 	defer inBackground(n.pushed.Run)()
 	n.node, err = openNode(ctx, nodeOptions{
 		Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State, Notify: o.Notify, Log: o.Log,
-		Single: c.Cluster.Single, Groups: n.groups,
+		Single: c.Cluster.Single, Groups: n.groups, Group: n.group,
 	}, lost)
 	if err != nil {
 		return endedBecause(ctx, err)
@@ -105,6 +106,13 @@ func (n *process) groups() string {
 	}
 	n.now, n.o.ConfigRead = configOfNow(old, n.o.Log)
 	return groupsOf(n.now)
+}
+
+// group returns the politeness group of a host by the configuration that stands for the groups.
+func (n *process) group(h uri.Host) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.now.ForHost(h, time.Now()).Politeness.Group
 }
 
 // configOfNow reads a configuration again for a node that has waited, maybe for months, and returns when that began.

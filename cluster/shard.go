@@ -30,21 +30,20 @@ type ownedShard struct {
 	groups string    // what Options.Groups returned when the shard was taken
 	since  uint64    // the database has the store up to this version
 	whole  bool      // the database has no whole copy: ship all rows first
-	kept   bool      // the local store was the newest copy, and was not loaded
+	kept   int       // if the local store was the newest copy: the number of shards then; 0 = it was loaded
 	damage string    // of the local store, because of which the next start loads it again; "" = none
 	known  string    // the damage because of which an earlier start loaded it again
 	loaded time.Time // when it was loaded from the database; zero = it was not
 
-	store *frontier.Frontier // since Start
-	home  func(uri.Host) int // shard of a host, since Elsewhere
-	box   *letterbox         // since Elsewhere, if the crawl is divided
-	post  courier            // only Ship uses it
+	store *frontier.Frontier    // since Start
+	group func(uri.Host) string // politeness group of a host, since Elsewhere; nil = none has one
+	box   *letterbox            // since Elsewhere, if the crawl is divided
+	post  courier               // only Ship uses it
 
 	foreign foreignRows
 
 	leaving atomic.Bool // the shard is being released: beats write no marks, and find nothing wrong with that
 	left    atomic.Bool // the shard was released
-	divided atomic.Bool // hosts of other shards were removed, and the database was not notified of that
 
 	mu      sync.Mutex // guards the fields below
 	fault   faultOf    // see Watch; nil = nothing is known
@@ -62,7 +61,7 @@ func (n *thisNode) take(ctx context.Context, st shared.State, shard int) (*owned
 			Msg("the owner has not shipped its whole store, so nobody can take the crawl over: start that node again")
 		return nil, nil
 	}
-	s := &ownedShard{thisNode: n, shared: n.shared.Another(), shard: shard}
+	s := &ownedShard{thisNode: n, shared: n.shared.Another(), shard: shard, group: n.o.Group}
 	if n.o.Groups != nil {
 		s.groups = n.o.Groups()
 	}
@@ -70,12 +69,18 @@ func (n *thisNode) take(ctx context.Context, st shared.State, shard int) (*owned
 	defer cancel()
 	var err error
 	s.before, s.epoch, err = s.shared.Take(ask, shard, s.groups)
-	if err != nil {
+	if errors.Is(err, shared.ErrRegroup) {
+		err = n.regroup(ctx, s.groups)
+	}
+	if err != nil || s.epoch == 0 {
 		if errors.Is(err, shared.ErrFenced) {
 			return nil, fmt.Errorf("%w: %w", errLost, err)
 		}
 		if errors.Is(err, shared.ErrGroups) {
 			return nil, err
+		}
+		if err == nil {
+			return nil, nil // the next attempt takes it
 		}
 		n.o.Log.Warn().Err(err).Int("shard", shard).Msg("could not take the crawl: trying again")
 		return nil, nil
@@ -83,8 +88,8 @@ func (n *thisNode) take(ctx context.Context, st shared.State, shard int) (*owned
 	s.taken, s.shards = time.Now(), s.shared.Shards() // st may be older than a division of the crawl
 	s.state = shardFolder(n.o.State, shard, s.shards)
 	s.foreign.read, s.foreign.now = s.shared.Read, time.Now
-	s.foreign.fail = func(shard int, err error) {
-		n.o.Log.Warn().Err(err).Int("shard", shard).Msg("could not read a row of another shard: using what was read before")
+	s.foreign.fail = func(err error) {
+		n.o.Log.Warn().Err(err).Msg("could not read a row of another shard: using what was read before")
 	}
 	n.mu.Lock()
 	n.owned[shard] = s
@@ -115,7 +120,7 @@ func (n *ownedShard) owns(st shared.States) bool {
 
 // mark returns the mark of the store while this node crawls.
 func (n *ownedShard) mark() mark {
-	return mark{Crawl: n.shared.Crawl(), Shard: n.shard, Epoch: n.epoch, Damage: n.known}
+	return mark{Crawl: n.shared.Crawl(), Shard: n.shard, Shards: n.shards, Epoch: n.epoch, Damage: n.known}
 }
 
 // noteBeat writes the beat to the mark, at most once in noteEvery. So the next process of this node notices when the

@@ -27,7 +27,7 @@ const (
 func (n *ownedShard) Start(
 	ctx context.Context, f *frontier.Frontier, background func(run func(context.Context)),
 ) error {
-	n.mirror, n.store = newMirror(f, maxChanged), f
+	n.mirror, n.store = newMirror(f, n.rowHome(), maxChanged), f
 	if n.box != nil {
 		if err := n.box.count(f); err != nil {
 			return err
@@ -48,10 +48,8 @@ func (n *ownedShard) Start(
 			return err
 		}
 	}
-	if n.before.Strays {
+	if n.kept > 0 && n.kept < n.shards {
 		background(n.dropStrays)
-	} else {
-		n.warnOfStrays()
 	}
 	return n.mirror.since(n.since)
 }
@@ -90,13 +88,12 @@ func (n *ownedShard) Ship(ctx context.Context, before func() error) {
 			n.lookForReplica(ctx)
 			lookAgain = now.Add(replicaEvery)
 		}
-		if n.mirror.waiting() == 0 && !n.post.mustShip() && !n.divided.Load() {
+		if n.mirror.waiting() == 0 && !n.post.mustShip() {
 			n.caughtUp()
 			n.exchangeLetters(ctx, time.Now())
 			continue
 		}
 		n.fallBehind()
-		divided := n.divided.Load()
 		_, err := n.shipOnce(ctx, before)
 		switch {
 		case ctx.Err() != nil:
@@ -108,9 +105,6 @@ func (n *ownedShard) Ship(ctx context.Context, before func() error) {
 			n.sicken(err)
 		default:
 			n.exchangeLetters(ctx, time.Now())
-			if divided {
-				n.noteDivided(ctx)
-			}
 		}
 	}
 }

@@ -169,7 +169,7 @@ func TestShipmentsSurviveLostConnections(t *testing.T) {
 func (s *shipping) equalsCopy() {
 	s.Helper()
 	want, got := s.rows(s.f), map[string][]byte{}
-	s.must(s.n.shared.Each(s.Context(), func(k, v []byte) error {
+	s.must(s.n.shared.Each(s.Context(), func(_ int16, k, v []byte) error {
 		if k[0] != 'm' {
 			got[string(k)] = bytes.Clone(v)
 		}

@@ -2,7 +2,6 @@ package frontier
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,9 +21,9 @@ type Elsewhere interface {
 	// Post takes a URI that was found here for another store. It reads and writes rows of its own in the transaction of
 	// the visit that found the URI. committed, unless it is nil, is called when the transaction is committed.
 	Post(txn *badger.Txn, c Candidate, now time.Time) (result Added, committed func(), err error)
-	// Row returns the value of a key in the store of a host, as it was some seconds ago; nil if there is none, or if it
-	// cannot be read now.
-	Row(h uri.Host, key []byte) []byte
+	// Row returns the value of a [Portable] key in the store of a host, as it was some seconds ago; nil if there is none,
+	// or if it cannot be read now.
+	Row(h uri.Host, portable []byte) []byte
 }
 
 // IsForeign reports whether a host belongs to another store.
@@ -148,11 +147,8 @@ func UpdateOthers[T any](f *Frontier, list []T, do func(*badger.Txn, []T) error,
 // foreignRobots returns the copy of a robots.txt, or of a URI that replaces one, from the store of its host.
 func (f *Frontier) foreignRobots(file robotsFile) (c RobotsCopy, ok bool) {
 	h := file.u.Host()
-	number := f.o.Elsewhere.Row(h, nameKey(h))
-	if len(number) != 4 {
-		return RobotsCopy{}, false
-	}
-	v := f.o.Elsewhere.Row(h, file.key(binary.BigEndian.Uint32(number)))
+	_, key, _ := Portable(file.key(0), nil, func(uint32) uri.Host { return h })
+	v := f.o.Elsewhere.Row(h, key)
 	var w robotsRow
 	if v == nil || cbor.Unmarshal(v, &w) != nil {
 		return RobotsCopy{}, false

@@ -21,6 +21,9 @@ var named = []struct {
 	between, after int
 }{{"t", 0, 0}, {"a", 0, 5}, {"k", 1, 0}, {"pC", 0, 0}, {"pF", 0, 0}, {"pI", 0, 0}, {"pt", 0, 0}}
 
+// IsWhole reports whether a row of another package is about the crawl as a whole.
+func IsWhole(key []byte) bool { return string(key) == "pP" }
+
 // Portable returns the host that a row is about, and a key for it that is the same in all stores: it has the name of
 // the host where the key of this store has a number. name returns the name of a host by its number, "" if there is
 // none. ok is false for rows that a store makes itself, for the properties of a store, and for rows that are about no
@@ -47,6 +50,44 @@ func Portable(key, value []byte, name func(uint32) uri.Host) (h uri.Host, portab
 		}
 	}
 	return "", nil, false
+}
+
+// IsKnown reports whether a key is one of the kinds that [Portable] knows, or one that no other store needs.
+func IsKnown(key []byte) bool {
+	some := func(uint32) uri.Host { return "some" }
+	_, _, portable := Portable(key, []byte("http://some/"), some)
+	return portable || IsDerived(key) || len(key) > 0 && (key[0] == kindMeta || key[0] == kindName)
+}
+
+// HostOf returns the host that a row is about, by its portable key; ok is false if it is about none.
+func HostOf(portable, value []byte) (h uri.Host, ok bool) {
+	if _, h, _, ok = cutPortable(portable); !ok {
+		h, _, ok = Portable(portable, value, func(uint32) uri.Host { return "" })
+	}
+	return h, ok
+}
+
+// PortableRows returns the beginnings of the portable keys of all rows that a host has because it has a number.
+func PortableRows(h uri.Host) (prefixes [][]byte) {
+	for _, kind := range numbered {
+		prefixes = append(prefixes, append(append([]byte(kind), h...), 0))
+	}
+	return prefixes
+}
+
+// NamedHost returns the host whose number is in the row with a key; ok is false for all other rows.
+func NamedHost(key []byte) (h uri.Host, ok bool) {
+	if len(key) < 2 || key[0] != kindName {
+		return "", false
+	}
+	return uri.Host(key[1:]), true
+}
+
+// HostAt returns the name of a host by its number, "" if there is none.
+func HostAt(txn *badger.Txn, number uint32) (uri.Host, error) {
+	var w hostRow
+	_, err := readRow(txn, hostKey(number), &w)
+	return uri.Host(w.Name), err
 }
 
 // cutPortable splits the key of a row that has a number in each store: into its kind, the host and the rest. ok is

@@ -23,6 +23,18 @@ const carryOver = "with the arcrawl that wrote it, run 'arcrawl frontier export 
 // Open opens the store in o.Dir, or creates one. It reads the hosts but no URIs, and verifies the newest tables; see
 // the package comment about damage. It returns [ErrLocked], [ErrVersion] or [ErrCorrupt] if that is why it failed.
 func Open(o Options) (*Frontier, error) {
+	f, err := open(o)
+	if err != nil {
+		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
+	}
+	if err := errors.Join(f.checkLoaded(), f.load(f.o), f.Space()); err != nil {
+		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, f.closeStore()))
+	}
+	return f, nil
+}
+
+// open opens the store, and knows no hosts.
+func open(o Options) (*Frontier, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -30,16 +42,24 @@ func Open(o Options) (*Frontier, error) {
 	o = o.withReserve()
 	db, err := openStore(o)
 	if err != nil {
-		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
+		return nil, err
 	}
-	f := &Frontier{
+	return &Frontier{
 		db: db, o: o, queue: hostQueue{maxClaims: int64(o.MaxDoubtful)}, quotaByKey: map[quotaKey]*quota{},
 		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: NewRecent(),
-	}
-	if err := errors.Join(f.load(o), f.Space()); err != nil {
-		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, f.closeStore()))
-	}
-	return f, nil
+	}, nil
+}
+
+// checkLoaded refuses a store that was not loaded to the end.
+func (f *Frontier) checkLoaded() error {
+	return f.db.View(func(txn *badger.Txn) error {
+		loading, err := readBytes(txn, metaLoading)
+		if loading != nil {
+			return errors.New("the store was not loaded to the end from another one; have it loaded again, as a node of a " +
+				"cluster does when it starts, or remove the store")
+		}
+		return err
+	})
 }
 
 // load reads what the frontier keeps in memory, and marks the store as open.
@@ -86,17 +106,10 @@ func (f *Frontier) load(o Options) error {
 
 // checkVersion makes sure that this code can read the store; fresh is true if there is nothing in it.
 func checkVersion(txn *badger.Txn) (fresh bool, err error) {
-	loading, err := readBytes(txn, metaLoading)
-	if err != nil {
-		return false, err
-	}
 	stored, err := readBytes(txn, metaVersion)
 	switch {
 	case err != nil:
 		return false, err
-	case loading != nil:
-		return false, errors.New("the store was not loaded to the end from another one; have it loaded again, as a node of a " +
-			"cluster does when it starts, or remove the store")
 	case stored == nil:
 		return true, checkEmpty(txn)
 	case len(stored) != 1 || stored[0] == 0:

@@ -46,15 +46,16 @@ func (s *Store) SetAside(ctx context.Context, epoch int64, letters []Letter) err
 
 // SetRowsAside removes damaged rows of this shard, and keeps the first ones in the table of the damaged letters.
 func (s *Store) SetRowsAside(ctx context.Context, epoch int64, damaged []Row) error {
+	var parts []int16
 	var keys, values [][]byte
 	for _, r := range damaged {
-		keys, values = append(keys, r.Key), append(values, r.Value)
+		parts, keys, values = append(parts, r.Part), append(keys, r.Key), append(values, r.Value)
 	}
 	err := s.asOwner(ctx, epoch, func(tx pgx.Tx) error {
 		if err := s.keep(ctx, tx, make([]int32, len(keys)), keys, values); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `DELETE FROM `+tableOf(s.shard)+` WHERE k = ANY($1::bytea[])`, keys)
+		_, err := tx.Exec(ctx, removeRows, parts, keys)
 		return err
 	})
 	return about(err, "set %d damaged rows aside", len(damaged))

@@ -20,7 +20,7 @@ func damagedRowsAreKept(t *testing.T, db *postgres.Server) {
 	for _, v := range []string{"one", "two", "two", "three", "one"} {
 		must(t, a.Ship(ctx, epoch, All(row("x", v))))
 		must(t, a.SetRowsAside(ctx, epoch, []Row{row("x", v)}))
-		if got := rows(t, a); len(got) != 0 {
+		if got := stored(t, a); len(got) != 0 {
 			t.Errorf("the rows %q are left", got)
 		}
 	}
@@ -81,7 +81,7 @@ func aReaderDelaysNoWholeStore(t *testing.T, db *postgres.Server) {
 	defer cancel()
 	must(t, a.Clear(brief, epoch))
 	must(t, a.Ship(brief, epoch, All(row("new", "1"))))
-	if got := rows(t, a); !maps.Equal(got, map[string]string{"new": "1"}) {
+	if got := stored(t, a); !maps.Equal(got, map[string]string{"new": "1"}) {
 		t.Errorf("%d rows are there, want the new one", len(got))
 	}
 	if found, err := a.Payloads(ctx, []byte("of another store")); err != nil || found[0] != nil {

@@ -1,10 +1,11 @@
 // Package shared keeps a copy of a crawl's store in PostgreSQL, so that another node can take the crawl over.
 //
 // A crawl has one shard, or several after [Split]. One node at a time crawls a shard: its owner. It ships each
-// change of its own store here, into the table of the shard, or into the table of payloads, which all shards share. All
-// nodes beat, so that the others see who is alive. Letters carry what one shard finds for another. The package knows
-// rows as keys and values, not what they mean. It starts no goroutine and asks no clock, neither of this machine nor of
-// the database. All of its connections have the same limits, which are shorter than the lease of a node.
+// change of its own store here, into tables that all shards share: the payloads, and the rows of hosts. A row belongs
+// to a part of the crawl, and a part to a shard, see [PartsOf]. All nodes beat, so that the others see who is alive.
+// Letters carry what one shard finds for another. The package knows rows as keys and values, not what they mean. It
+// starts no goroutine and asks no clock, neither of this machine nor of the database. All of its connections have the
+// same limits, which are shorter than the lease of a node.
 //
 // # Fencing
 //

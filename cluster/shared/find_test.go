@@ -53,34 +53,34 @@ func payloadsAreShared(t *testing.T, db *postgres.Server) {
 	must(t, err)
 	payload := func(of Table, k, v string) Row { return Row{Key: []byte(k), Value: []byte(v), Of: of} }
 	must(t, a.Ship(ctx, epoch, All(
-		payload(Payload, "first", "of a"), payload(Payload, "gone", "of a"), payload(Greatest, "count", "2"), row("first", "of the shard"),
+		payload(Payload, "first", "of a"), payload(Greatest, "count", "2"), row("first", "of the shard"),
 	)))
 	broken := errors.New("the store is broken")
 	wantErr(t, b.Ship(ctx, other, func(ship func([]Row) error) error {
 		return errors.Join(ship([]Row{payload(Payload, "unshipped", "of b")}), broken)
 	}), broken)
 	must(t, b.Ship(ctx, other, All(
-		payload(Payload, "first", "of b"), payload(Greatest, "count", "1"), Row{Key: []byte("gone"), Of: Payload, Gone: true},
+		payload(Payload, "first", "of b"), payload(Greatest, "count", "1"),
 	)))
 	must(t, b.Ship(ctx, other, All(payload(Greatest, "count b", "1"))))
 	must(t, a.Ship(ctx, epoch, All(payload(Greatest, "count b", "3"))))
 	var keys [][]byte
-	for _, k := range []string{"none", "first", "gone", "count", "first", "count b", "unshipped"} {
+	for _, k := range []string{"none", "first", "count", "first", "count b", "unshipped"} {
 		keys = append(keys, []byte(k))
 	}
 	for _, s := range []*Store{a, b} {
 		found, err := s.Payloads(ctx, keys...)
 		must(t, err)
-		if got, want := fmt.Sprintf("%q", found), `["" "of b" "" "2" "of b" "3" ""]`; got != want || found[0] != nil {
+		if got, want := fmt.Sprintf("%q", found), `["" "of b" "2" "of b" "3" ""]`; got != want || found[0] != nil {
 			t.Errorf("found %s, want %s", got, want)
 		}
 	}
-	if got := rows(t, a); len(got) != 1 || got["first"] != "of the shard" {
+	if got := stored(t, a); len(got) != 1 || got["first"] != "of the shard" {
 		t.Errorf("the rows of the shard are %q", got)
 	}
 	wantErr(t, a.Ship(ctx, epoch+1, All(payload(Payload, "first", "of nobody"))), ErrOwner)
 	r, err := Look(ctx, db.URL(db.Address()), func() error { return nil })
-	if must(t, err); r.Bytes <= r.Shards[0].Bytes+r.Shards[1].Bytes {
-		t.Errorf("the payloads are not counted in %d bytes", r.Bytes)
+	if must(t, err); r.Bytes < 17*8192 { // each partition of the payloads has an index
+		t.Errorf("not all tables are counted in %d bytes", r.Bytes)
 	}
 }

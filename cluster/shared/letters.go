@@ -59,17 +59,11 @@ func (s *Store) Full(ctx context.Context, n int) (map[int]bool, error) {
 	return full, about(err, "count the letters that wait")
 }
 
-// Read returns the value of a key in the copy of a shard; nil if there is none.
-func (s *Store) Read(ctx context.Context, shard int, key []byte) (value []byte, err error) {
-	err = s.looks.QueryRow(ctx, `SELECT v FROM `+tableOf(shard)+` WHERE k = $1`, key).Scan(&value)
+// Read returns the value of a key in a part of the crawl; nil if there is none.
+func (s *Store) Read(ctx context.Context, part int16, key []byte) (value []byte, err error) {
+	err = s.looks.QueryRow(ctx, `SELECT v FROM `+rows+` WHERE part = $1 AND k = $2`, part, key).Scan(&value)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
-	return value, about(err, "read a row of shard %d", shard)
-}
-
-// Divided records that the copy of this shard has no hosts of other shards any more.
-func (s *Store) Divided(ctx context.Context, epoch int64) error {
-	err := s.change(ctx, epoch, `DELETE FROM arcrawl.strays WHERE shard = $1`, s.shard)
-	return about(err, "note that shard %d is divided", s.shard)
+	return value, about(err, "read a row of another shard")
 }

@@ -21,7 +21,8 @@ func aCrawlIsDivided(t *testing.T, db *postgres.Server) {
 	refused(2, "never shipped")
 	_, epoch, err := a.Take(ctx, 1, "")
 	must(t, err)
-	must(t, a.Ship(ctx, epoch, All(row("x", "1"), row("y", "2"))))
+	must(t, a.Ship(ctx, epoch, All(row("x", "1"), row("y", "2"), inPart(1, "x", "odd"), inPart(1, "y", "odd too"),
+		inPart(OwnPart(1), "z", "of no host"))))
 	must(t, a.Complete(ctx, epoch))
 	refused(2, "node a crawls")
 	must(t, a.Leave(ctx, epoch, false))
@@ -42,15 +43,10 @@ func aCrawlIsDivided(t *testing.T, db *postgres.Server) {
 
 	b := open(t, db, "b")
 	st, err := b.Beat(ctx)
-	divided := State{Epoch: epoch, Clean: true, Whole: true, Strays: true, Before: 1}
+	divided := State{Epoch: epoch, Clean: true, Whole: true}
 	if err != nil || len(st.Shards) != 2 || st.Shards[1] != divided {
 		t.Fatalf("the shards are %+v, %v", st.Shards, err)
 	}
-	_, _, err = b.Take(ctx, 2, "groups of before")
-	must(t, err)
-	_, _, err = a.Take(ctx, 1, "")
-	wantErr(t, err, ErrGroups)
-	must(t, b.Leave(ctx, epoch+1, true))
 	_, one, err := a.Take(ctx, 1, "")
 	must(t, err)
 	_, _, err = b.Take(ctx, 2, "groups of before")
@@ -58,19 +54,19 @@ func aCrawlIsDivided(t *testing.T, db *postgres.Server) {
 	_, two, err := b.Take(ctx, 2, "")
 	must(t, err)
 	must(t, a.Ship(ctx, one, All(row("x", "of a"))))
-	must(t, b.Ship(ctx, two, All(Row{Key: []byte("y"), Gone: true})))
+	must(t, b.Ship(ctx, two, All(Row{Part: 1, Key: []byte("y"), Gone: true}, inPart(1, "ya", "1"), inPart(1, "yb", "2"))))
+	must(t, b.Ship(ctx, two, All(Row{Part: 1, Key: []byte("y"), Gone: true, Begins: true})))
 	wantErr(t, b.Ship(ctx, two+1, All(row("x", "other epoch"))), ErrOwner)
-	if of, got := map[string]string{"x": "of a", "y": "2"}, rows(t, a); !maps.Equal(got, of) {
+	if of, got := map[string]string{"0 x": "of a", "0 y": "2", "-1 z": "of no host"}, allRows(t, a); !maps.Equal(got, of) {
 		t.Errorf("the rows of shard 1 are %q", got)
 	}
-	if of, got := map[string]string{"x": "1"}, rows(t, b); !maps.Equal(got, of) {
+	if of, got := map[string]string{"1 x": "odd", "-2 z": "of no host"}, allRows(t, b); !maps.Equal(got, of) {
 		t.Errorf("the rows of shard 2 are %q", got)
 	}
-	must(t, b.Divided(ctx, two))
-	if v, err := b.Read(ctx, 1, []byte("x")); err != nil || string(v) != "of a" {
+	if v, err := b.Read(ctx, 0, []byte("x")); err != nil || string(v) != "of a" {
 		t.Errorf("a row of another shard is %q, %v", v, err)
 	}
-	if v, err := b.Read(ctx, 1, []byte("none")); err != nil || v != nil {
+	if v, err := b.Read(ctx, 0, []byte("none")); err != nil || v != nil {
 		t.Errorf("a row that does not exist is %q, %v", v, err)
 	}
 	exchange(t, a, b, one, two)
@@ -79,7 +75,7 @@ func aCrawlIsDivided(t *testing.T, db *postgres.Server) {
 	must(t, err)
 	var text strings.Builder
 	must(t, r.Write(&text))
-	for _, want := range []string{"a     crawls shard 1", "b     does not answer", "removing the hosts of other shards", "its node does not answer"} {
+	for _, want := range []string{"a     crawls shard 1", "b     does not answer", "its node does not answer"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the report lacks %q:\n%s", want, &text)
 		}
@@ -90,10 +86,48 @@ func aCrawlIsDivided(t *testing.T, db *postgres.Server) {
 	fence(t, a, st.Shards[1])
 	wantErr(t, b.Send(ctx, two, nil), ErrFenced)
 	wantErr(t, b.Taken(ctx, two, nil), ErrFenced)
-	wantErr(t, b.Divided(ctx, two), ErrFenced)
 	c := open(t, db, "c")
-	if before, three, err := c.Take(ctx, 2, ""); err != nil || three != two+1 || before.Strays || before.Clean {
+	if before, three, err := c.Take(ctx, 2, ""); err != nil || three != two+1 || before.Clean {
 		t.Errorf("node c took shard 2: %+v, %d, %v", before, three, err)
+	}
+}
+
+// hostsFollowTheirGroups lets two nodes take a divided crawl, while the groups change and change back. The rows of
+// hosts follow, and what their new part has already stays.
+func hostsFollowTheirGroups(t *testing.T, db *postgres.Server) {
+	ctx := t.Context()
+	a, epoch := owner(t, db, "a")
+	must(t, a.Ship(ctx, epoch, All(row("x", "1"), row("y", "2"), inPart(1, "x", "odd"), inPart(1, "z", "odd too"))))
+	must(t, a.Complete(ctx, epoch))
+	must(t, a.Leave(ctx, epoch, true))
+	_, err := Split(ctx, db.URL(db.Address()), 2)
+	must(t, err)
+	to := func(part int16) func(k, _ []byte) (int16, bool) {
+		return func(k, _ []byte) (int16, bool) { return part, k[0] == 'x' }
+	}
+	b := open(t, db, "b")
+	_, _, err = b.Take(ctx, 2, "other groups")
+	wantErr(t, err, ErrRegroup)
+	if moved, err := b.Regroup(ctx, "other groups", to(7)); err != nil || moved != 2 {
+		t.Errorf("moved %d rows of x, %v; want the rows of two parts", moved, err)
+	}
+	if moved, err := b.Regroup(ctx, "other groups", to(9)); err != nil || moved != 0 {
+		t.Errorf("moved %d rows although the groups are agreed: %v", moved, err)
+	}
+	_, taken, err := b.Take(ctx, 2, "other groups")
+	if must(t, err); taken != epoch+2 {
+		t.Errorf("the epoch is %d after the rows have moved, so copies of %d seem to be the newest", taken, epoch)
+	}
+	_, _, err = a.Take(ctx, 1, "")
+	wantErr(t, err, ErrGroups)
+	_, err = a.Regroup(ctx, "", to(0))
+	wantErr(t, err, ErrGroups)
+	if v, err := a.Read(ctx, 7, []byte("x")); err != nil || string(v) != "1" {
+		t.Errorf("the row in its new part is %q, %v; want the first one", v, err)
+	}
+	must(t, b.Leave(ctx, taken, true))
+	if moved, err := a.Regroup(ctx, "", to(0)); err != nil || moved != 1 || len(stored(t, a)) != 3 {
+		t.Errorf("moved %d rows back, and have %q, %v", moved, stored(t, a), err)
 	}
 }
 

@@ -34,8 +34,6 @@ type ShardReport struct {
 	Epoch   int64  `json:"epoch"`   // number of changes of the owner
 	Clean   bool   `json:"clean"`   // the last owner stopped properly, and nobody has crawled it since
 	Whole   bool   `json:"whole"`   // another node can take it over
-	Strays  bool   `json:"strays"`  // its copy has hosts of other shards since the crawl was divided
-	Bytes   int64  `json:"bytes"`   // of its table and index
 	Letters int64  `json:"letters"` // that wait for it
 	Damaged int64  `json:"damaged"` // rows and letters that could not be read, and are kept in arcrawl.aside
 }
@@ -111,12 +109,10 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	if r.Shards, err = listOf[ShardReport](ctx, c, shardReports); err != nil {
 		return err
 	}
-	const size = `SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_partition_tree('` + payloads + `')`
+	const size = `SELECT pg_total_relation_size('` + rows + `') + sum(pg_total_relation_size(relid))::bigint
+		FROM pg_partition_tree('` + payloads + `')`
 	if err := c.QueryRow(ctx, size).Scan(&r.Bytes); err != nil {
 		return err
-	}
-	for _, s := range r.Shards {
-		r.Bytes += s.Bytes
 	}
 	if err := c.QueryRow(ctx, replicas).Scan(&r.Replicas, &r.Synced, &r.Hidden); err != nil {
 		return err
@@ -147,11 +143,10 @@ func (r *Report) readRevisions(ctx context.Context, c *pgx.Conn) error {
 }
 
 // shardReports is the query for [ShardReport].
-const shardReports = `SELECT coalesce(c.owner, ''), c.epoch, c.clean, c.whole, s.shard IS NOT NULL,
-	pg_total_relation_size(CASE c.id WHEN 1 THEN 'arcrawl.row' ELSE 'arcrawl.row_' || c.id END::regclass),
+const shardReports = `SELECT coalesce(c.owner, ''), c.epoch, c.clean, c.whole,
 	(SELECT count(*) FROM arcrawl.letter l WHERE l.shard = c.id),
 	(SELECT count(*) FROM arcrawl.aside a WHERE a.shard = c.id)
-	FROM arcrawl.crawl c LEFT JOIN arcrawl.strays s ON s.shard = c.id ORDER BY c.id`
+	FROM arcrawl.crawl c ORDER BY c.id`
 
 // owns returns the numbers of the shards that a node crawls.
 func (r Report) owns(node string) (list []string) {
@@ -236,7 +231,7 @@ func (r Report) writeShards(t io.Writer) {
 	if len(r.Shards) == 1 {
 		return
 	}
-	fmt.Fprintln(t, "\nshard\tnode\tcopy\tepoch\tletters\tremark")
+	fmt.Fprintln(t, "\nshard\tnode\tepoch\tletters\tremark")
 	for i, s := range r.Shards {
 		owner, remark := s.Owner, ""
 		alive := slices.ContainsFunc(r.Nodes, func(n NodeReport) bool { return n.Name == owner && n.Alive && !n.Fenced })
@@ -245,12 +240,10 @@ func (r Report) writeShards(t io.Writer) {
 			owner, remark = "none", "nobody crawls it: start another node"
 		case !alive:
 			remark = "its node does not answer: start another node, unless one waits"
-		case s.Strays:
-			remark = "removing the hosts of other shards"
 		case s.Damaged > 0:
 			remark = human.Count(int(s.Damaged), "damaged row or letter") + " in the table arcrawl.aside"
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%d\t%s\n", i+1, owner, human.Bytes(s.Bytes), s.Epoch, s.Letters, remark)
+		fmt.Fprintf(t, "%d\t%s\t%d\t%d\t%s\n", i+1, owner, s.Epoch, s.Letters, remark)
 	}
 }
 

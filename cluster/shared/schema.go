@@ -12,13 +12,15 @@ import (
 )
 
 // format is the version of the tables. A program refuses tables of another version. Before the first release the column
-// had another name. In format 1 the payloads were among the rows of the shards.
+// had another name. In format 1 each shard had a table, with the payloads of its hosts.
 const format = 2
 
-// payloads is the table of the dedup index. It has partitions, by the hashes of its keys.
+// The tables of the rows of all hosts, and of the dedup index. PostgreSQL needs half as much time again for the rows of
+// a visit if their table has partitions; a distributed engine can spread it by the first column of its key.
 const (
+	rows       = "arcrawl.row"
 	payloads   = "arcrawl.payload"
-	partitions = 16
+	partitions = 16 // of payloads, by the hashes of the keys
 )
 
 // tables makes what is missing. All is in a schema of its own.
@@ -30,15 +32,13 @@ var tables = []string{
 	`CREATE TABLE IF NOT EXISTS arcrawl.node (
 		name text PRIMARY KEY, incarnation bigint NOT NULL, fenced boolean NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.pulse (node text PRIMARY KEY, beat bigint NOT NULL) WITH (fillfactor = 50)`,
-	`CREATE TABLE IF NOT EXISTS arcrawl.row (k bytea PRIMARY KEY, v bytea NOT NULL) WITH (fillfactor = 85)`,
+	`CREATE TABLE IF NOT EXISTS ` + rows + ` (part smallint, k bytea, v bytea NOT NULL, PRIMARY KEY (part, k)) WITH (fillfactor = 85)`,
 	`CREATE TABLE IF NOT EXISTS ` + payloads + ` (k bytea PRIMARY KEY, v bytea NOT NULL) PARTITION BY HASH (k)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.letter (
 		shard int, sender int, k bytea, v bytea NOT NULL, PRIMARY KEY (shard, sender, k))`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.aside (
 		shard int, sender int, k bytea, v bytea NOT NULL, PRIMARY KEY (shard, sender, k))`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.member (node text PRIMARY KEY, draining boolean NOT NULL)`,
-	`CREATE TABLE IF NOT EXISTS arcrawl.strays (shard int PRIMARY KEY)`,
-	`CREATE TABLE IF NOT EXISTS arcrawl.divided (shard int PRIMARY KEY, before int NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.agreed (id int PRIMARY KEY CHECK (id = 1), groups text NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.revision (number bigint PRIMARY KEY, state text NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.revised (
@@ -59,6 +59,9 @@ var tables = []string{
 
 // prepare makes the tables, unless they exist, and makes sure that this program can read them.
 func (s *Store) prepare(ctx context.Context) error {
+	if err := s.checkFormat(ctx); err != nil && !isUndefined(err) {
+		return err
+	}
 	// Two nodes that start at once would both make the tables, and one would fail. It finds them at the second attempt.
 	var err error
 	for range maxRepeats {
@@ -67,12 +70,17 @@ func (s *Store) prepare(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return explainUnreleased(err)
+		return err
 	}
+	return s.checkFormat(ctx)
+}
+
+// checkFormat makes sure that this program can read the tables, and reads the name of the crawl.
+func (s *Store) checkFormat(ctx context.Context) error {
 	var version int
 	const text = `SELECT name, format FROM arcrawl.crawl WHERE id = 1`
 	if err := s.pool.QueryRow(ctx, text).Scan(&s.crawl, &version); err != nil {
-		return err
+		return explainUnreleased(err)
 	}
 	return checkVersion(version)
 }
@@ -108,14 +116,6 @@ const carryOver = "with the arcrawl that made them, run 'arcrawl cluster leave';
 func isUnreleased(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "42703"
-}
-
-// tableOf returns the table with the rows of a shard.
-func tableOf(shard int) string {
-	if shard <= 1 {
-		return "arcrawl.row"
-	}
-	return fmt.Sprintf("arcrawl.row_%d", shard)
 }
 
 func (s *Store) makeTables(ctx context.Context) error {

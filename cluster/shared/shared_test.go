@@ -60,21 +60,36 @@ func wantErr(t *testing.T, got, want error) {
 	}
 }
 
-// rows returns all rows of the database.
-func rows(t *testing.T, s *Store) map[string]string {
+// stored returns all rows of the database, by their keys.
+func stored(t *testing.T, s *Store) map[string]string {
+	t.Helper()
+	found, err := s.pool.Query(t.Context(), `SELECT k, v FROM arcrawl.row`)
+	must(t, err)
+	all := map[string]string{}
+	var k, v []byte
+	_, err = pgx.ForEachRow(found, []any{&k, &v}, func() error { all[string(k)] = string(v); return nil })
+	must(t, err)
+	return all
+}
+
+// allRows returns all rows of a shard, by their parts and keys.
+func allRows(t *testing.T, s *Store) map[string]string {
 	t.Helper()
 	all, last := map[string]string{}, ""
-	must(t, s.Each(t.Context(), func(k, v []byte) error {
-		if string(k) <= last {
-			t.Errorf("%q follows %q", k, last)
+	must(t, s.Each(t.Context(), func(part int16, k, v []byte) error {
+		key := fmt.Sprintf("%d %s", part, k)
+		if part == 0 && key <= last {
+			t.Errorf("%q follows %q", key, last)
 		}
-		last, all[string(k)] = string(k), string(v)
+		last, all[key] = key, string(v)
 		return nil
 	}))
 	return all
 }
 
 func row(k, v string) Row { return Row{Key: []byte(k), Value: []byte(v)} }
+
+func inPart(part int16, k, v string) Row { return Row{Part: part, Key: []byte(k), Value: []byte(v)} }
 
 // fence makes s fence another node as if that had stood still.
 func fence(t *testing.T, s *Store, st State) {
@@ -92,7 +107,7 @@ func TestNodesShareACrawl(t *testing.T) {
 	for name, part := range map[string]func(*testing.T, *postgres.Server){
 		"protocol": protocol, "two_processes_of_one_name": twoProcessesOfOneName, "fence_waits_for_shipment": aFenceWaitsForAShipment,
 		"beat_prevents_fence": aBeatPreventsAFence, "transactions_are_repeated": transactionsAreRepeated,
-		"unusable_databases": unusableDatabases, "a_crawl_is_divided": aCrawlIsDivided,
+		"unusable_databases": unusableDatabases, "a_crawl_is_divided": aCrawlIsDivided, "hosts_follow_their_groups": hostsFollowTheirGroups,
 		"nothing_delays_beats": nothingDelaysBeats, "letters_are_set_aside": lettersAreSetAside,
 		"owners_report": ownersReport, "damaged_rows_are_kept": damagedRowsAreKept, "a_reader_delays_no_whole_store": aReaderDelaysNoWholeStore,
 		"payloads_are_shared": payloadsAreShared, "words_have_numbers_of_their_own": wordsHaveNumbersOfTheirOwn, "nodes_find_each_other": nodesFindEachOther,
@@ -125,7 +140,7 @@ func protocol(t *testing.T, db *postgres.Server) {
 	must(t, a.Ship(ctx, one, changes))
 	must(t, a.Ship(ctx, one, changes)) // the answer to the first was lost
 	want := map[string]string{"x": "2", "z": "3", "n": ""}
-	if got := rows(t, b); !maps.Equal(got, want) {
+	if got := stored(t, b); !maps.Equal(got, want) {
 		t.Errorf("the rows are %q, want %q", got, want)
 	}
 
@@ -162,7 +177,7 @@ func protocol(t *testing.T, db *postgres.Server) {
 	if err != nil || two != one+1 || before.Owner != "a" || !before.Fenced || before.Clean || !before.Whole {
 		t.Fatalf("take over: %+v, epoch %d, %v", before, two, err)
 	}
-	if got := rows(t, b); !maps.Equal(got, want) {
+	if got := stored(t, b); !maps.Equal(got, want) {
 		t.Errorf("the rows are %q, want %q", got, want)
 	}
 	r, err := Look(ctx, db.URL(db.Address()), func() error { _, err := b.Beat(ctx); return err })
@@ -207,7 +222,7 @@ func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
 	tx, err := a.pool.Begin(ctx)
 	must(t, err)
 	must(t, a.own(ctx, tx, epoch))
-	must(t, write(ctx, tx, 1, []Row{row("x", "1")}))
+	must(t, write(ctx, tx, []Row{row("x", "1")}))
 	fenced := make(chan error, 1)
 	var waiting sync.WaitGroup
 	waiting.Go(func() { _, err := b.Fence(ctx, "a", st.Shards[0].Beat); fenced <- err })
@@ -221,7 +236,7 @@ func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
 	waiting.Wait()
 	must(t, <-fenced)
 	wantErr(t, a.Ship(ctx, epoch, All(row("x", "2"))), ErrFenced)
-	if got := rows(t, b); got["x"] != "1" {
+	if got := stored(t, b); got["x"] != "1" {
 		t.Errorf("the rows are %q", got)
 	}
 }
@@ -298,7 +313,7 @@ func TestACrashOfTheDatabaseKeepsWholeShipments(t *testing.T) {
 	tx, err := a.pool.Begin(ctx)
 	must(t, err)
 	must(t, a.own(ctx, tx, epoch))
-	must(t, write(ctx, tx, 1, []Row{row("k000000", "half")}))
+	must(t, write(ctx, tx, []Row{row("k000000", "half")}))
 	db.Crash()
 	if err := tx.Commit(ctx); err == nil {
 		t.Error("a database that is gone has committed")
@@ -313,7 +328,7 @@ func TestACrashOfTheDatabaseKeepsWholeShipments(t *testing.T) {
 		many[i].Value = []byte("2")
 	}
 	must(t, a.Ship(ctx, epoch, All(many[:10]...)))
-	got := rows(t, a)
+	got := stored(t, a)
 	if len(got) != len(many) || got["k000000"] != "2" || got["k000010"] != "1" {
 		t.Errorf("%d rows, want %d; the first is %q", len(got), len(many), got["k000000"])
 	}
@@ -409,7 +424,7 @@ func lettersAreSetAside(t *testing.T, db *postgres.Server) {
 	}
 	must(t, a.Clear(ctx, epoch))
 	must(t, a.Ship(ctx, epoch, All(row("new", "1"))))
-	if got := rows(t, a); !maps.Equal(got, map[string]string{"new": "1"}) {
+	if got := stored(t, a); !maps.Equal(got, map[string]string{"new": "1"}) {
 		t.Errorf("the rows are %q", got)
 	}
 	must(t, a.Complete(ctx, epoch))

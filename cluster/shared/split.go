@@ -11,8 +11,8 @@ import (
 // MaxShards is the maximum number of shards of a crawl.
 const MaxShards = 64
 
-// Split divides a crawl into n shards, while no node runs. n is a multiple of the present number. Each new shard gets a
-// copy of the shard that it is a part of; its node removes what belongs to the others. It returns the number before.
+// Split divides a crawl into n shards, while no node runs. n is a multiple of the present number. It returns the number
+// before.
 func Split(ctx context.Context, database string, n int) (before int, err error) {
 	c, err := connect(ctx, database)
 	if err != nil {
@@ -24,19 +24,14 @@ func Split(ctx context.Context, database string, n int) (before int, err error) 
 		if err != nil {
 			return err
 		}
-		// The copies take as long as they take.
-		if _, err := tx.Exec(ctx, `SET LOCAL statement_timeout = 0`); err != nil {
+		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.crawl (id, name, format, owner, epoch, clean, whole)
+			SELECT n, c.name, c.format, NULL, c.epoch, c.clean, c.whole FROM generate_series($1::int + 1, $2) AS n
+			JOIN arcrawl.crawl c ON c.id = (n - 1) % $1::int + 1`, before, n)
+		if err != nil {
 			return err
 		}
-		if err := noteBefore(ctx, tx, before); err != nil {
-			return err
-		}
-		for shard := before + 1; shard <= n; shard++ {
-			if err := copyShard(ctx, tx, (shard-1)%before+1, shard); err != nil {
-				return err
-			}
-		}
-		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.strays (shard) SELECT id FROM arcrawl.crawl ON CONFLICT DO NOTHING`)
+		_, err = tx.Exec(ctx, `INSERT INTO `+rows+` (part, k, v) SELECT -n, r.k, r.v FROM generate_series($1::int + 1, $2) AS n
+			JOIN `+rows+` r ON r.part = -((n - 1) % $1::int + 1)`, before, n)
 		return err
 	})
 	if err != nil {
@@ -79,39 +74,4 @@ func released(ctx context.Context, tx pgx.Tx) (before int, err error) {
 		return checkVersion(version)
 	})
 	return before, err
-}
-
-// Stays reports whether the copy of a shard keeps a host that belongs to another one, after the crawl was divided. It
-// does if the host belonged to another one before the division too, because its group had changed: then the other one
-// has no copy of its history. Of several copies the first one keeps it.
-func Stays(before, shard, other int) bool {
-	return shard <= before && (shard-1)%before != (other-1)%before
-}
-
-// noteBefore notes how many shards there were before a division. A copy that still has strays of an earlier division
-// has the strays of that one too.
-func noteBefore(ctx context.Context, tx pgx.Tx, before int) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM arcrawl.divided WHERE shard NOT IN (SELECT shard FROM arcrawl.strays)`); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, `INSERT INTO arcrawl.divided (shard, before)
-		SELECT c.id, CASE WHEN s.shard IS NULL THEN $1 ELSE 1 END FROM arcrawl.crawl c
-		LEFT JOIN arcrawl.strays s ON s.shard = c.id ON CONFLICT DO NOTHING`, before)
-	return err
-}
-
-// copyShard makes a shard as a copy of another one.
-func copyShard(ctx context.Context, tx pgx.Tx, from, to int) error {
-	for _, text := range []string{
-		`CREATE TABLE ` + tableOf(to) + ` (LIKE ` + tableOf(from) + ` INCLUDING ALL) WITH (fillfactor = 85)`,
-		`INSERT INTO ` + tableOf(to) + ` SELECT * FROM ` + tableOf(from),
-		fmt.Sprintf(`INSERT INTO arcrawl.divided SELECT %d, before FROM arcrawl.divided WHERE shard = %d`, to, from),
-	} {
-		if _, err := tx.Exec(ctx, text); err != nil {
-			return err
-		}
-	}
-	_, err := tx.Exec(ctx, `INSERT INTO arcrawl.crawl (id, name, format, owner, epoch, clean, whole)
-		SELECT $2, name, format, NULL, epoch, clean, whole FROM arcrawl.crawl WHERE id = $1`, from, to)
-	return err
 }

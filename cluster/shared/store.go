@@ -19,23 +19,45 @@ var (
 	ErrFenced  = errors.New("another node has fenced this one, or a process with the same name has started")
 	ErrOwner   = errors.New("another node owns the crawl")
 	ErrVersion = errors.New("unknown version of the tables")
+	ErrRegroup = errors.New("politeness.group has changed, and the parts of hosts with it")
 	ErrGroups  = errors.New("politeness.group is not the same here as at the nodes that crawl now: give all nodes the same " +
 		"configuration, and change groups while all nodes are stopped")
 )
 
-// Row is a row of a shard's store. Its key and its value are bytes that only the store understands.
+// Parts is the number of parts of a crawl. Each host belongs to one of them, and each part to a shard. It never
+// changes.
+const Parts = 1024
+
+// PartsOf returns the parts of a shard, one of a number of shards.
+func PartsOf(shard, shards int) (list []int16) {
+	for part := shard - 1; part < Parts; part += shards {
+		list = append(list, int16(part))
+	}
+	return list
+}
+
+// OwnPart stands for the rows of a shard that are about no host.
+func OwnPart(shard int) int16 { return int16(-shard) }
+
+// ShardOf returns the shard of a part, one of a number of shards. The shards of a multiple of that number are parts of
+// these.
+func ShardOf(part int16, shards int) int { return 1 + int(part)%shards }
+
+// Row is a row of a store. Its key and its value are bytes that only the store understands.
 type Row struct {
+	Part       int16 // that its host belongs to
 	Key, Value []byte
 	Gone       bool // the row was removed
+	Begins     bool // all rows of the part were removed whose keys begin with Key
 	Of         Table
 }
 
 // Table is the table of a row.
 type Table uint8
 
-// The tables. All shards share the table of payloads.
+// The tables.
 const (
-	OfShard  Table = iota
+	OfPart   Table = iota
 	Payload        // the last value of a key stays
 	Greatest       // of payloads; the greatest value of a key stays
 )
@@ -69,8 +91,6 @@ type State struct {
 	Epoch  int64  // grows with each change of owner
 	Clean  bool   // the last owner stopped properly, and everything of it is here
 	Whole  bool   // the copy is whole; false until the first owner has shipped its store
-	Strays bool   // the copy has hosts of other shards since the crawl was divided
-	Before int    // number of shards before that; 1 if it is not known, 0 without strays
 }
 
 // Crawler returns the node that crawls the shard; "" if none does.
@@ -198,10 +218,8 @@ func (s *Store) Beat(ctx context.Context) (st States, err error) {
 
 // states reads the states of all shards.
 func states(ctx context.Context, tx pgx.Tx) ([]State, error) {
-	const text = `SELECT coalesce(c.owner, ''), coalesce(n.fenced, false), coalesce(p.beat, 0), c.epoch, c.clean, c.whole,
-		r.shard IS NOT NULL, CASE WHEN r.shard IS NULL THEN 0 ELSE coalesce(d.before, 1) END
-		FROM arcrawl.crawl c LEFT JOIN arcrawl.node n ON n.name = c.owner LEFT JOIN arcrawl.pulse p ON p.node = c.owner LEFT JOIN arcrawl.strays r ON r.shard = c.id
-		LEFT JOIN arcrawl.divided d ON d.shard = r.shard ORDER BY c.id`
+	const text = `SELECT coalesce(c.owner, ''), coalesce(n.fenced, false), coalesce(p.beat, 0), c.epoch, c.clean, c.whole
+		FROM arcrawl.crawl c LEFT JOIN arcrawl.node n ON n.name = c.owner LEFT JOIN arcrawl.pulse p ON p.node = c.owner ORDER BY c.id`
 	return listOf[State](ctx, tx, text)
 }
 
@@ -245,8 +263,9 @@ func (s *Store) own(ctx context.Context, tx pgx.Tx, epoch int64) error {
 
 // Take makes this node the owner of a shard, if there is none, if it is fenced, or if it is this node. It returns the
 // state before, and the new epoch. Otherwise it returns [ErrOwner]. groups stands for the politeness groups of all
-// hosts, which decide about shards; [ErrGroups] says that owners of other shards have other groups. Take is not safe
-// for concurrent use with the methods of the owner.
+// hosts, which decide about shards; "" = no host has one. [ErrGroups] says that owners of other shards have other
+// groups, and [ErrRegroup] that [Store.Regroup] must come first. Take is not safe for concurrent use with the methods
+// of the owner.
 func (s *Store) Take(ctx context.Context, shard int, groups string) (before State, epoch int64, err error) {
 	var shards int
 	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
@@ -279,13 +298,13 @@ func (s *Store) Take(ctx context.Context, shard int, groups string) (before Stat
 	return before, epoch, nil
 }
 
-// agree makes sure that the owners of other shards have the same politeness groups.
+// agree makes sure that the owners of other shards have the same politeness groups, and the parts of hosts too.
 func (s *Store) agree(ctx context.Context, tx pgx.Tx, all []State, groups string) error {
 	if len(all) < 2 {
-		return nil
+		return nil // without groups all hosts are in one shard too
 	}
-	const first = `INSERT INTO arcrawl.agreed (id, groups) VALUES (1, $1) ON CONFLICT DO NOTHING`
-	if _, err := tx.Exec(ctx, first, groups); err != nil {
+	const first = `INSERT INTO arcrawl.agreed (id, groups) VALUES (1, '') ON CONFLICT DO NOTHING`
+	if _, err := tx.Exec(ctx, first); err != nil {
 		return err
 	}
 	var agreed string
@@ -303,8 +322,7 @@ func (s *Store) agree(ctx context.Context, tx pgx.Tx, all []State, groups string
 			return ErrGroups
 		}
 	}
-	_, err = tx.Exec(ctx, `UPDATE arcrawl.agreed SET groups = $1`, groups)
-	return err
+	return ErrRegroup
 }
 
 // Fence ends the rights of another node, if it has not beaten since the given beat. It waits for a shipment of the node
@@ -376,7 +394,7 @@ func IsUnreachable(err error) bool {
 		return strings.HasPrefix(refused.Code, "57") || strings.HasPrefix(refused.Code, "53") ||
 			isLocked(err) || isUnordered(err)
 	}
-	for _, no := range []error{ErrFenced, ErrOwner, ErrVersion, ErrGroups} {
+	for _, no := range []error{ErrFenced, ErrOwner, ErrVersion, ErrGroups, ErrRegroup} {
 		if errors.Is(err, no) {
 			return false
 		}

@@ -1,0 +1,72 @@
+package shared
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Regroup moves the rows of hosts to other parts, because the politeness groups have changed. partOf returns the part
+// of a row; ok is false if it belongs to no host. It returns [ErrGroups] if another node owns a shard. It may take
+// minutes, and changes all or nothing. Local copies of the crawl are outdated then.
+func (s *Store) Regroup(
+	ctx context.Context, groups string, partOf func(key, value []byte) (part int16, ok bool),
+) (moved int, err error) {
+	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
+		moved = 0
+		if err := s.permit(ctx, tx); err != nil {
+			return err
+		}
+		const long = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`
+		if _, err := tx.Exec(ctx, long); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `SELECT id FROM arcrawl.crawl ORDER BY id FOR UPDATE`); err != nil { // nobody takes one
+			return err
+		}
+		all, err := states(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := s.agree(ctx, tx, all, groups); !errors.Is(err, ErrRegroup) {
+			return err
+		}
+		for part := range int16(Parts) {
+			n, err := regroupPart(ctx, tx, part, partOf)
+			if moved += n; err != nil {
+				return err
+			}
+		}
+		const done = `UPDATE arcrawl.crawl SET epoch = epoch + 1`
+		if _, err := tx.Exec(ctx, done); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE arcrawl.agreed SET groups = $1`, groups)
+		return err
+	})
+	return moved, about(err, "move hosts to the parts of their groups as node %s", s.node)
+}
+
+// regroupPart moves the rows of a part that belong to other parts. What is there already stays.
+func regroupPart(
+	ctx context.Context, tx pgx.Tx, part int16, partOf func(key, value []byte) (part int16, ok bool),
+) (moved int, err error) {
+	var to []int16
+	var keys [][]byte
+	err = eachRow(ctx, tx, ofPart, func(k, v []byte) error {
+		if is, ok := partOf(k, v); ok && is != part {
+			to, keys = append(to, is), append(keys, k)
+		}
+		return nil
+	}, part)
+	for i := 0; i < len(keys) && err == nil; i += readRows {
+		end := min(i+readRows, len(keys))
+		_, err = tx.Exec(ctx, `WITH moved AS (
+				DELETE FROM `+rows+` r USING unnest($2::smallint[], $3::bytea[]) AS u (part, k)
+				WHERE r.part = $1 AND r.k = u.k RETURNING u.part, r.k, r.v)
+			INSERT INTO `+rows+` (part, k, v) SELECT part, k, v FROM moved
+			ON CONFLICT DO NOTHING`, part, to[i:end], keys[i:end])
+	}
+	return len(keys), err
+}
