@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,48 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
-
-// oddAnswers holds answers that break the rules of HTTP, by path. The connection is closed after each.
-var oddAnswers = map[string]string{
-	"/chunks-end":       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n",
-	"/chunks-middle":    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\nHello",
-	"/chunks-zz":        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\nzz\r\nagain\r\n0\r\n\r\n",
-	"/chunks-long":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello world\r\n0\r\n\r\n",
-	"/chunks-none":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n<p>no chunks at all</p>",
-	"/chunks-size":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5",
-	"/chunks-empty":     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-	"/chunks-spaces":    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5   \r\nHello\r\n0\r\n\r\n",
-	"/chunks-lf":        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\nHello\n0\n\n",
-	"/chunks-first":     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n5\r\nHello\r\n0\r\n\r\n",
-	"/chunks-gzip":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n",
-	"/chunks-twice":     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n",
-	"/chunks-other":     "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n",
-	"/chunks-identity":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nHello",
-	"/chunks-x":         "HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n",
-	"/chunks-blank":     "HTTP/1.1 200 OK\r\nTransfer-Encoding : chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n",
-	"/chunks-folded":    "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n",
-	"/chunks-1.0":       "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n",
-	"/chunks-junk":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\njunk",
-	"/chunks-trailer":   "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\nno trailer",
-	"/chunks-extension": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;" + strings.Repeat("a", 5000) + "\r\nHello\r\n0\r\n\r\n",
-	"/chunks-big":       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nHello\r\n0\r\n\r\n",
-	"/chunks-minus":     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nHello\r\n0\r\n\r\n",
-	"/chunks-coded":     "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\nzz\r\n",
-	"/length-short":     "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nHello",
-	"/length-two":       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 7\r\n\r\nHello",
-	"/length-long":      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello world",
-	"/coded":            "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nHello",
-	"/lower":            "http/1.1 200 ok\r\n\r\nHello",
-	"/icy":              "ICY 200 OK\r\n\r\nHello",
-	"/bytes":            "\x16\x03\x01\x02 not http",
-	"/head-cut":         "HTTP/1.1 200 OK\r\nContent-Ty",
-	"/status-cut":       "HTTP/1.",
-	"/nothing":          "",
-	"/304":              "HTTP/1.1 304 Not Modified\r\n\r\n",
-	"/204-body":         "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nHello",
-	"/101":              "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nHello",
-	"/206":              "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-4/10\r\nContent-Length: 5\r\n\r\nHello",
-}
 
 // TestTheArchiveOfOddAnswersHasNoErrors visits pages whose answers break the rules of HTTP. The archive must be right
 // all the same, for us and for warcio. Warnings are about a content coding that cannot be removed, and heads that
@@ -82,7 +41,7 @@ func TestTheArchiveOfOddAnswersHasNoErrors(t *testing.T) {
 			_, _ = c.Write([]byte(answer))
 		}))
 		w.AddSeeds()
-		w.Run(3 * time.Hour)
+		w.Run(2 * time.Hour)
 		w.Close()
 	})
 	seen := map[string]bool{}
@@ -96,7 +55,7 @@ func TestTheArchiveOfOddAnswersHasNoErrors(t *testing.T) {
 	}
 	found, _ := verified(t, VerifyOptions{Strict: true}, dir+"/warc")
 	for _, f := range found {
-		aboutSite := f.Kind == warc.Kind("gowarc") || strings.HasSuffix(f.URI, "/coded")
+		aboutSite := f.Kind == warc.Kind("gowarc") || strings.Contains(f.Text, "cannot be decoded")
 		if f.Severity == warc.Warning && aboutSite {
 			continue
 		}
@@ -106,13 +65,26 @@ func TestTheArchiveOfOddAnswersHasNoErrors(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%v, %v", files, err)
 	}
-	twice := 0
+	// warcio looks for the end of a head in the first empty line after a field, wants lines to end with CR LF, takes
+	// trailers for content, and knows chunked in small letters only.
+	otherwise := []string{"/length-none", "/head-lf", "/head-mixed", "/chunks-trailers", "/chunks-upper"}
+	twice, foreignly := 0, map[string]bool{}
 	for _, r := range foreign.Records(t, files...) {
 		if strings.HasSuffix(r.Target, "/chunks-twice") && r.Type == "response" {
 			twice++
 		}
+		path := strings.TrimPrefix(r.Target, "http://news.example")
+		foreignly[path] = true
+		if slices.Contains(otherwise, path) {
+			continue
+		}
 		if len(r.Errors) > 0 && r.Truncated == "" { // warcio leaves out a chunk that was cut
 			t.Errorf("warcio says of the %s of %s: %q", r.Type, r.Target, r.Errors)
+		}
+	}
+	for path, answer := range oddAnswers {
+		if !foreignly[path] && answer != "" {
+			t.Errorf("warcio has no record of %s", path)
 		}
 	}
 	if twice != 1 {

@@ -32,6 +32,15 @@ func (h Head) isCoded(record Header) bool {
 	return false
 }
 
+// isOddlyFramed reports whether a head has a transfer coding, but not as one field "chunked" of HTTP/1.1. Readers
+// disagree about the payload of such an answer, so its record needs no payload digest.
+func (h Head) isOddlyFramed() bool {
+	raw := bytes.ToLower(h.Raw)
+	name := []byte("\ntransfer-encoding")
+	return bytes.Contains(raw, name) && (bytes.Count(raw, name) > 1 || !bytes.HasPrefix(raw, []byte("http/1.1 ")) ||
+		!bytes.Contains(raw, []byte("\ntransfer-encoding: chunked\r\n")))
+}
+
 // maxDecoded is how much of a payload is decoded, in bytes.
 const maxDecoded = 1 << 30
 
@@ -92,7 +101,7 @@ func (g *gaps) add(rec *Record, m message) {
 		count("WARC-Block-Digest")
 	}
 	if h.Type() == "response" && m.is && m.err == nil && rec.Size > int64(len(m.head.Raw)) &&
-		h.Get("WARC-Truncated") == "" && h.Get("WARC-Segment-Number") == "" {
+		h.Get("WARC-Truncated") == "" && h.Get("WARC-Segment-Number") == "" && !m.head.isOddlyFramed() {
 		count("WARC-Payload-Digest")
 	}
 }
