@@ -58,7 +58,7 @@ func New(t testing.TB) *Server {
 	}
 	s.run("initdb", "-D", dir+"/data", "-U", "arcrawl", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
 	settings := fmt.Sprintf("port = %s\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n"+
-		"shared_buffers = 32MB\nmax_connections = 30\nfsync = off\n", s.port)
+		"shared_buffers = 32MB\nmax_connections = 100\nfsync = off\n", s.port)
 	s.set(settings)
 	s.Start()
 	t.Cleanup(func() { s.stop("immediate") })
