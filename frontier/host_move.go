@@ -194,6 +194,9 @@ func (a *adoption) put(portable, value []byte) error {
 		return h.read(k, value)
 	}
 	if kind[0] == kindURI {
+		if len(rest) != fingerprintLen {
+			return damaged(k, fmt.Errorf("length %d", len(k)))
+		}
 		w, err := readURI(k, value)
 		if err != nil {
 			return err

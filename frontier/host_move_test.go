@@ -162,6 +162,9 @@ func TestAnAdoptionThatFailedIsRepeated(t *testing.T) {
 			for k, v := range rows {
 				must(t, put([]byte(k), v))
 			}
+			if err := put([]byte("ua.example\x00short"), nil); !errors.Is(err, frontier.ErrCorrupt) {
+				t.Errorf("the row of a URI under a damaged key: %v, want %v", err, frontier.ErrCorrupt)
+			}
 			return late
 		})
 		if !errors.Is(err, late) {
