@@ -230,7 +230,7 @@ func (x *siteIndex) visited(t *track, v Visit, wait time.Duration) time.Duration
 func (x *siteIndex) release(at time.Time, followed bool) {
 	switch next := at.Add(readingTime); {
 	case followed == x.record.Followed:
-	case !followed && x.reader.due.After(next):
+	case !followed && !x.reader.over && x.reader.due.After(next):
 		x.reader.due = next
 		heap.Fix(x.queue, x.reader.place)
 	case followed:

@@ -58,3 +58,13 @@ func TestAHostOfTwoPagesHasNoIndex(t *testing.T) {
 		t.Errorf("%d readings", got.Readings)
 	}
 }
+
+// The last visits of a host may be after the last reading of its index.
+func TestAnIndexThatIsReadNoMoreIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	for _, w := range []sim.Word{sim.TrueIndex, sim.LyingIndex} {
+		if sim.Sum(sim.Play(sim.Learned(longest).Indexed(w, false), 2, corpus(t))).Readings == 0 {
+			t.Errorf("%s index: no readings", w)
+		}
+	}
+}
