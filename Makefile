@@ -15,6 +15,7 @@
 # make error-paths  count which branches after failed operations on files the sweep of SWEEP=. and the tests take: an hour
 # make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 SHARDS=8 HOSTS=400)
 # make cluster-figures  measure what a cluster costs, and how long a takeover takes: half an hour
+# make paper    play rules of revisiting through histories, and write the figures of docs/completeness.md: 10 minutes  (HISTORIES=DIR)
 # make vuln     look for known vulnerabilities in the dependencies  (CLONE=DIR: in a clone of golang/vulndb)
 # make readers  let programs of other authors read archives: two minutes  (pywb, warcio, py-wacz, bagit-python, jwarc, JWAT, SolrWayback: scripts/readers)
 # make corpus   verify 100,000 sound records, and find each kind of damage in them at random places  (RECORDS=5000 SEED=7)
@@ -64,7 +65,7 @@ NFPM        := bin/tools/nfpm-v2.43.0
 UMOCI       := bin/tools/umoci-v0.6.0
 SBOM        := bin/tools/cyclonedx-gomod-v1.10.0
 
-.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak year faults error-paths cluster cluster-figures readers vuln fuzz pictures demo trial package release test-release package-replay replay-assets test-package clean
+.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak year faults error-paths cluster cluster-figures paper readers vuln fuzz pictures demo trial package release test-release package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -220,6 +221,11 @@ cluster-figures:
 	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 200000x ./cluster
 	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./cluster
 	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench Payload -benchtime 20000x ./cluster
+
+# Playing makes much garbage and takes little memory.
+paper:
+	@test -n '$(HISTORIES)' || { echo 'name a folder of histories: make paper HISTORIES=DIR'; exit 64; }
+	GOGC=400 $(GO) run ./internal/paper -histories '$(HISTORIES)' -page docs/completeness.md
 
 vuln: $(GOVULNCHECK)
 	$(if $(CLONE),@$(GO) run ./internal/vulndb $(CLONE) $(VULNDB) "$$(git -C $(CLONE) log -1 --format=%cI)")

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config/schema"
@@ -32,7 +33,7 @@ news.example and all hosts below it. Where both set a key, the longer name wins.
 such as co.uk. The refinements that apply to the visit, [[[when]]](#when), override the files. ` + "`arcrawl effective HOST`" + ` shows the
 resulting settings and the line that sets each. Only files whose names end in .toml are read, except hidden ones, so that
 backups of editors do no harm. A host with a port needs the key host. These keys come before
-the first table:
+the first table of a host file. Below, tables that name no files are for the main file only.
 
 | key | value | meaning |
 |---|---|---|
@@ -73,7 +74,7 @@ func writeTable(b *strings.Builder, t Table, all []Key) {
 	where, columns, rule := "", "| key | value | default | files | meaning |", "|---|---|---|---|---|"
 	if one && len(keys) > 0 {
 		where = map[string]string{
-			InMain: "Main file only.", InBoth: "Main and host files.", InHost: "Host files only.",
+			InBoth: "Main and host files.", InHost: "Host files only.",
 		}[keys[0].Scope]
 		columns, rule = "| key | value | default | meaning |", "|---|---|---|---|"
 	}
@@ -102,8 +103,11 @@ func shortType(t schema.Type) string {
 	if t.Kind == schema.Tables {
 		words = strings.ReplaceAll(strings.Replace(words, "list of tables with", "tables of", 1), " and ", ", ")
 	}
-	return strings.NewReplacer("true or false", "boolean", "whole number", "integer", ", may be empty", "").Replace(words)
+	words = strings.NewReplacer("true or false", "boolean", "whole number", "integer", ", may be empty", "").Replace(words)
+	return bounds.ReplaceAllString(words, "$1–$2")
 }
+
+var bounds = regexp.MustCompile(`(\d\w*) to (\d)`)
 
 // pageWidth is the maximum length of a line of text.
 const pageWidth = 118

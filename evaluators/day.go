@@ -59,7 +59,7 @@ func Found(missed float64, found, blind int) Day {
 	return d
 }
 
-// The constants of the bounds were chosen on invented sites, see docs/scheduling-figures.md.
+// The constants of the bounds were chosen on invented sites.
 const (
 	// The model is off by the factor e^common for all URIs together, and by e^ownFewer or e^ownMore more for one URI.
 	common, ownFewer, ownMore = 0.2, 1.2, 1.2

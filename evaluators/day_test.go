@@ -49,7 +49,7 @@ func (s *sharesTold) row(kind string, hours float64) string {
 
 // TestTheShareLiesInItsBounds crawls sites of one page and of a hundred, of several kinds, for up to a hundred days.
 // The bounds must hold on 85 to 95 of a hundred sites at each time, and the mean error must be small from the tenth
-// day on. With -v it prints the table in docs/scheduling-figures.md; -shares sets its size.
+// day on. With -v it prints a table; -shares sets its size.
 func TestTheShareLiesInItsBounds(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)

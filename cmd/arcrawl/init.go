@@ -30,7 +30,7 @@ few keys that nearly every crawl sets; with --all it lists every key with its me
 who operates the crawl, and for a first user of the dashboard. Otherwise set operator.name and operator.contact in the file or with --set.
 
 One [[wait]] entry is active: the rule "learned", which captures the most versions of recorded histories
-(docs/scheduling-figures.md). It also decides without the entry. An existing file is never changed.
+(docs/completeness.md). It also decides without the entry. An existing file is never changed.
 
 With --schema it prints a JSON Schema (draft 7) of the main file or of the host files instead. Editors use it to complete and explain
 keys, for example taplo with this first line of the file:

@@ -58,7 +58,7 @@
 // "Estimating frequency of change", ACM Transactions on Internet Technology 3 (2003). [Captured] and [UnchangedFactor]
 // are derived in their comments. Weighting beliefs by what they predicted is Bayesian model averaging. The constants
 // were found on recorded change histories of news pages, feeds, lists, live data, terms of service and articles: by a
-// random search on one half of the resources, checked on the other. docs/scheduling-figures.md has the figures.
+// random search on one half of the resources, checked on the other. docs/completeness.md has the figures.
 //
 // # Capacity
 //

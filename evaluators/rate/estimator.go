@@ -225,7 +225,7 @@ func (r *Estimator) crowding() float64 {
 	return min(max(c, minCrowding), maxCrowding)
 }
 
-// The constants of hidden were chosen on invented pages, see docs/scheduling-figures.md.
+// The constants of hidden were chosen on invented pages.
 const (
 	regular, atRandom = 0.58, 0.70 // ratios of pages that change at regular intervals, and at random
 	bursts            = 1.15       // the ratio above which a page changes in bursts

@@ -20,7 +20,7 @@ type Probes struct {
 const (
 	// hiddenTwice is the number of missed versions for each one that follows from a pair if changes come at random. Pages
 	// that change in bursts often change several times between the two visits of a pair. It was chosen on one half of the
-	// recorded histories, see docs/scheduling-figures.md.
+	// recorded histories.
 	hiddenTwice = 1.15
 
 	priorProbes = 8.0   // pairs with two changes that count as found before the first probe

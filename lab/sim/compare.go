@@ -64,7 +64,7 @@ func Compare(q Question, all []History) []Result {
 
 // Base returns the requests that the classic rule makes with its defaults, if nothing is known before: the unit of
 // budgets.
-func Base(all []History) int { return Sum(Play(Classic(), 0, unprimed(all))).Requests }
+func Base(all []History) int { return Sum(Play(Classic(), 0, Cold(all))).Requests }
 
 // Result sums up the tallies of a policy. base is the result of [Base].
 func (q Question) Result(policy string, tallies []Tally, all []History, base int) Result {

@@ -17,8 +17,8 @@ type Report struct {
 // slowGap is the mean time between two changes above which a page is slow.
 const slowGap = 7 * 24 * time.Hour
 
-// slow reports whether a resource changes, but less than weekly.
-func (h History) slow() bool {
+// Slow reports whether a resource changes, but less than weekly.
+func (h History) Slow() bool {
 	return len(h.Changes) > 0 && h.Watched > time.Duration(len(h.Changes))*slowGap
 }
 
@@ -36,7 +36,7 @@ func NewReport(all []History, tallies []Tally) Report {
 			pages++
 			shares += t.Share()
 		}
-		if all[i].slow() {
+		if all[i].Slow() {
 			slow = slow.Add(t)
 		}
 	}

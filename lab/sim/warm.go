@@ -87,8 +87,8 @@ func WarmStart(all []History, name string) ([]History, error) {
 	return nil, fmt.Errorf("unknown start %q; valid starts: whole, cold, monthly, weekly, daily", name)
 }
 
-// unprimed returns the histories without what was known before.
-func unprimed(all []History) []History {
+// Cold returns the histories without what was known before.
+func Cold(all []History) []History {
 	cold := append([]History(nil), all...)
 	for i := range cold {
 		cold[i].Earlier = nil
