@@ -13,7 +13,7 @@
 # make year     play a year of a daemon that is stopped, killed and left without disk space, for which it must be root  (ARGS="-seed 1 -within 70m")
 # make faults   kill, pause and cut off the real program, and break its disk and clock: 15 minutes  (ARGS="-kills 1000"; ARGS=-help; SWEEP=.)
 # make error-paths  count which branches after failed operations on files the sweep of SWEEP=. and the tests take: an hour
-# make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 SHARDS=8 HOSTS=400)
+# make cluster  let nodes crawl while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 HOSTS=400)
 # make cluster-figures  measure what a cluster costs, and how long a takeover takes: half an hour
 # make paper    play rules of revisiting through histories, and write the figures of docs/completeness.md: 10 minutes  (HISTORIES=DIR)
 # make vuln     look for known vulnerabilities in the dependencies  (CLONE=DIR: in a clone of golang/vulndb)
@@ -212,7 +212,7 @@ year:
 	$(GO) test -count=1 -timeout 5h -v -run 'TestAYear$$' ./internal/soak -args -days 365 -hosts 300 -seed 0 -within 2h $(ARGS)
 
 cluster:
-	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_SHARDS=$(SHARDS) ARCRAWL_HOSTS=$(HOSTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cluster
+	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_HOSTS=$(HOSTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cluster
 
 # On a quiet machine. The sizes are those of docs/benchmarks.md.
 cluster-figures:

@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// TestAPageSaysWhatItLeavesOut opens the list of hosts, whose answer leaves out two shards, and the page without one.
+// TestAPageSaysWhatItLeavesOut opens the list of hosts, whose answer leaves out a node, and the page without one.
 func TestAPageSaysWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -21,7 +21,7 @@ func TestAPageSaysWhatItLeavesOut(t *testing.T) {
 	h := w.window.Handler(access.Options{})
 	s := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
 		if from.URL.Path == api.Base+"/hosts" {
-			to.Header().Set(api.MissingHeader, "not in this answer: shard 3, 4: <b>node c</b> does not answer")
+			to.Header().Set(api.MissingHeader, "not in this answer: node <b>c</b> cannot be asked")
 		}
 		h.ServeHTTP(to, from)
 	}))
@@ -29,7 +29,7 @@ func TestAPageSaysWhatItLeavesOut(t *testing.T) {
 	p := browser.Open(t, 1280, 900)
 	p.Go(s.URL + "/#/hosts")
 	p.Wait(`document.querySelector('#view[data-ready] .notice')`)
-	want := "Not of the whole crawl (hosts): not in this answer: shard 3, 4: <b>node c</b> does not answer"
+	want := "Not of the whole crawl (hosts): not in this answer: node <b>c</b> cannot be asked"
 	if got := p.Eval(`document.querySelector('.notice').textContent`); !strings.Contains(got, want) {
 		t.Errorf("the page says %q, want %q", got, want)
 	}

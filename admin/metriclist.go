@@ -2,7 +2,6 @@ package admin
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -331,42 +330,21 @@ func systemGauges() []metric {
 	}
 }
 
-// metricCollector collects metrics from one snapshot a scrape: all except the histogram, or some.
-type metricCollector struct {
-	Snapshot func() metricSnapshot
-	Only     func(Metric) bool // nil = all
-}
+// metricCollector collects all metrics except the histogram from one snapshot a scrape.
+type metricCollector struct{ Snapshot func() metricSnapshot }
 
-// isOfMachine reports whether a metric is about the machine, and not about a crawl on it.
-func isOfMachine(m Metric) bool {
-	return slices.Contains([]string{
-		"arcrawl_disk_free_bytes", "arcrawl_disk_min_free_bytes", "arcrawl_folder_free_bytes", "arcrawl_sealed_waiting",
-		"arcrawl_upload_waiting", "arcrawl_connections_refused_total", "arcrawl_build_info",
-	}, m.Name)
-}
-
-// metricRegistries returns registries for the metrics of a crawl with labels and of its machine, and, without labels,
-// for all together. took is the histogram. Each metric has the name of the crawl as a label, unless it is empty.
-func metricRegistries(
-	snapshot func() metricSnapshot, took prometheus.Collector, crawl string, own map[string]string,
-) (ofCrawl, ofMachine *prometheus.Registry) {
-	ofCrawl, ofMachine = prometheus.NewRegistry(), prometheus.NewRegistry()
-	named := func(r *prometheus.Registry, labels prometheus.Labels) prometheus.Registerer {
-		if crawl != "" {
-			labels["crawl"] = crawl
-		}
-		return prometheus.WrapRegistererWith(labels, r)
+// metricRegistry returns a registry for all metrics. took is the histogram. Each metric has the name of the crawl as a
+// label, unless it is empty.
+func metricRegistry(snapshot func() metricSnapshot, took prometheus.Collector, crawl string) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	labels := prometheus.Labels{}
+	if crawl != "" {
+		labels["crawl"] = crawl
 	}
-	machine, of := named(ofMachine, prometheus.Labels{}), prometheus.Labels{}
-	machine.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	all := metricCollector{Snapshot: snapshot}
-	if len(own) > 0 {
-		maps.Copy(of, own)
-		all.Only = func(m Metric) bool { return !isOfMachine(m) }
-		machine.MustRegister(metricCollector{Snapshot: snapshot, Only: isOfMachine})
-	}
-	named(ofCrawl, of).MustRegister(all, took)
-	return ofCrawl, ofMachine
+	prometheus.WrapRegistererWith(labels, r).MustRegister(
+		metricCollector{snapshot}, took,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
 }
 
 // Describe sends nothing; Collect describes the metrics.
@@ -376,9 +354,6 @@ func (metricCollector) Describe(chan<- *prometheus.Desc) {}
 func (c metricCollector) Collect(to chan<- prometheus.Metric) {
 	s := c.Snapshot()
 	for _, m := range metricList() {
-		if c.Only != nil && !c.Only(m.Metric) {
-			continue
-		}
 		var labels []string
 		if m.Label != "" {
 			labels = []string{m.Label}

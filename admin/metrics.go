@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/arcrawl/arcrawl/admin/access"
@@ -50,22 +49,10 @@ func (w *Window) snapshot() metricSnapshot {
 	return s
 }
 
-// Metrics holds the metrics of a crawl.
-type Metrics struct {
-	Crawl   prometheus.Gatherer // with the labels of the crawl
-	Machine prometheus.Gatherer // of the process and the machine, the same for all crawls on it
-}
-
-// Metrics returns the metrics of the crawl.
-func (w *Window) Metrics() Metrics {
-	crawl, machine := metricRegistries(w.snapshot, w.took, w.o.Config().Config.Admin.Instance, w.o.Labels)
-	return Metrics{Crawl: crawl, Machine: machine}
-}
-
 // metricsHandler returns the handler of /metrics. Each metric has admin.instance as a label, if it is set.
 func (w *Window) metricsHandler() http.Handler {
-	m := w.Metrics()
-	return promhttp.HandlerFor(prometheus.Gatherers{m.Crawl, m.Machine}, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+	all := metricRegistry(w.snapshot, w.took, w.o.Config().Config.Admin.Instance)
+	return promhttp.HandlerFor(all, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
 // measure adds the duration of a visit to the histogram.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -185,44 +184,6 @@ func TestAnUnknownNumberIsNoMetric(t *testing.T) {
 		if found != want {
 			t.Errorf("with %d due URIs the metric occurs %d times, want %d", due, found, want)
 		}
-	}
-}
-
-// TestMetricsOfShardsAreNotCountedTwice gathers the metrics of two shards of a node. Each has the number of its shard,
-// and what the shards have in common is there once.
-func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
-	t.Parallel()
-	var all prometheus.Gatherers
-	for n := 2; n > 0; n-- {
-		shard, node := metricRegistries(func() metricSnapshot { return metricSnapshot{} }, newVisitSeconds(), "press",
-			map[string]string{"shard": strconv.Itoa(n)})
-		if all = append(all, shard); n == 1 {
-			all = append(all, node)
-		}
-	}
-	families, err := all.Gather()
-	archivetest.Must(t, err)
-	found := map[string]int{}
-	for _, m := range families {
-		for _, metric := range m.GetMetric() {
-			labels := map[string]string{}
-			for _, l := range metric.GetLabel() {
-				labels[l.GetName()] = l.GetValue()
-			}
-			if labels["crawl"] != "press" {
-				t.Errorf("%s has no name of the crawl: %v", m.GetName(), labels)
-			}
-			found[m.GetName()+" "+labels["shard"]]++
-		}
-	}
-	for _, m := range allMetrics() {
-		one, node := found[m.Name+" 1"], found[m.Name+" "]
-		if one != found[m.Name+" 2"] || one > 0 && node > 0 || isOfMachine(m) != (one == 0 && node > 0) && m.Label == "" && m.Name != "arcrawl_uris_due" {
-			t.Errorf("%s: %d of shard 1, %d of shard 2, %d of the node", m.Name, one, found[m.Name+" 2"], node)
-		}
-	}
-	if found["arcrawl_uris 1"] != 1 || found["arcrawl_disk_free_bytes "] != 1 || found["go_goroutines "] != 1 {
-		t.Errorf("found %v", found)
 	}
 }
 

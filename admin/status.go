@@ -247,8 +247,8 @@ func (w *Window) Unreachable(views []frontier.HostView) []api.Unreachable {
 	return down[:min(len(down), maxUnreachable)]
 }
 
-// Ours returns a function that reports whether a host is chosen, and this shard counts it. After a division each shard
-// has what all of them had learned before.
+// Ours returns a function that reports whether a host is chosen, and belongs to this store. The store may still have
+// what was learned of hosts that belong to another one.
 func (w *Window) Ours(chosen Choice) Choice {
 	if !w.o.Frontier.IsPart() {
 		return chosen

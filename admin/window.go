@@ -37,8 +37,7 @@ type Options struct {
 	Config func() Loaded    // the configuration in force
 	Now    func() time.Time // the clock
 
-	Labels  map[string]string // of all metrics that are not about the machine; empty: nobody else crawls on this machine
-	Machine string            // names this machine to readers of packages; "" = there is no other
+	Node string // name of this node, for readers of packages: its archive may lack hosts; "" = the archive has all
 
 	Lose func(api.LostFiles) (api.LostAnswer, error) // records which WARC files are lost
 

@@ -177,7 +177,11 @@ func backupError(err error) error {
 
 // backUp copies the state folder of a configuration to a folder of backups. A daemon may run meanwhile.
 func backUp(ctx context.Context, c *config.Config, to string, keep int, now time.Time) (backup, error) {
-	if err := daemon.CheckStore(ctx, c); err != nil {
+	if c.Cluster.Database != "" {
+		return backup{}, daemon.FolderError{Err: errors.New("this store has only the hosts that this node crawls now: " +
+			"back up the database of the cluster, with the means of PostgreSQL")}
+	}
+	if err := daemon.CheckStore(c); err != nil {
 		return backup{}, err
 	}
 	return takeBackup(ctx, backupOptions{

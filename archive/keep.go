@@ -40,7 +40,7 @@ func wingThatLooks(every time.Duration) daemon.Wing {
 	}
 }
 
-// keeper looks after the archive of a process.
+// keeper looks after the archive of a daemon.
 type keeper struct {
 	*daemon.Daemon
 	every   time.Duration   // between two looks for vanished files
@@ -120,7 +120,7 @@ func (k *keeper) Open(w *warcout.Writer) (err error) {
 
 // declaredLost reports whether the operator declared a file lost.
 func (k *keeper) declaredLost(file string) bool {
-	return slices.ContainsFunc(k.Losses(), func(l dedup.Loss) bool {
+	return slices.ContainsFunc(k.Parts().Dedup.Losses(), func(l dedup.Loss) bool {
 		return l.File == file && l.Cause == dedup.Declared
 	})
 }

@@ -16,8 +16,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -405,48 +403,6 @@ func TestAFolderIsListedOnlyAfterItChanged(t *testing.T) {
 	remove("c.warc.gz", same.Add(time.Second)) // the file system never says so
 	looks(listAgain-2, "a.warc.gz", "b.warc.gz")
 	looks(1, "a.warc.gz", "b.warc.gz", "c.warc.gz")
-}
-
-// Before, a node with several shards ended in a panic half a minute after a file was gone, or had been taken elsewhere.
-func TestEachDaemonOfAProcessHearsOfVanishedFiles(t *testing.T) {
-	t.Parallel()
-	conf, _ := daemontest.Configure(t, "operator = { name = \"Test\", contact = \"https://library.example/\" }\n"+
-		"admin = { socket = \"off\" }\nstorage = { min_free = \"1MB\" }\n")
-	c, err := config.Load(conf)
-	archivetest.Must(t, err)
-	archivetest.Must(t, os.MkdirAll(c.Storage.State, 0o750))
-	var process *daemon.Daemon // what stands for all daemons
-	o := daemon.Options{
-		Version: "test", Log: zerolog.Nop(), Hangup: make(chan os.Signal), Notify: func(string) {}, SharedProcess: true,
-		Wings: []func() daemon.Wing{func() daemon.Wing {
-			w := Wing()
-			keep := w.Keep
-			w.Keep = func(d *daemon.Daemon) (daemon.Keeper, error) { process = d; return keep(d) }
-			return w
-		}},
-	}
-	p, err := daemon.OpenProcess(c, o, daemon.Several{
-		Most: 2, Open: func(*daemon.Process) error { return nil },
-		Handler: func(access.Options) http.Handler { return http.NotFoundHandler() },
-	})
-	archivetest.Must(t, err)
-	t.Cleanup(func() { archivetest.Must(t, p.Close()) })
-	var members []*daemon.Daemon
-	for n := range 2 {
-		o.Member = &daemon.Member{
-			Process: p, Number: n, Publish: func(*admin.Window) (withdraw func()) { return func() {} },
-		}
-		d, err := daemon.Open(daemon.MemberConfig(c, filepath.Join(t.TempDir(), "state"), 2), o)
-		archivetest.Must(t, err)
-		members = append(members, d)
-	}
-	archivetest.Must(t, process.Vanished([]string{"one.warc.gz"}))
-	archivetest.Must(t, members[0].Close())
-	archivetest.Must(t, process.Vanished([]string{"two.warc.gz"}))
-	if lost := process.Losses(); len(lost) != 2 {
-		t.Errorf("a daemon knows of the losses %+v, want one.warc.gz and two.warc.gz", lost)
-	}
-	archivetest.Must(t, members[1].Close())
 }
 
 // lostPages is a store with thirty lost pages of each of some hosts, one host in each step.

@@ -144,7 +144,7 @@ func rebuildStore(cmd *cobra.Command, c *config.Config, logs []string, links boo
 	if err != nil {
 		return err
 	}
-	if len(tables) > 0 || daemon.CheckStore(cmd.Context(), c) == nil {
+	if len(tables) > 0 || daemon.CheckStore(c) == nil {
 		return daemon.FolderError{Err: fmt.Errorf("there is a store in %s: stop the daemon, move the content of that folder away, and try again", c.Storage.State)}
 	}
 	now := time.Now()

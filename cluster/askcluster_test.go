@@ -3,14 +3,11 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -63,19 +60,19 @@ func (f *processes) askFrom(node string) {
 		f.Errorf("node %s let %d hosts rest: %v", node, matched, err)
 	}
 	f.askWhole(node, c, &missing)
-	for shard := range f.shards {
-		if _, err := c.With(http.Header{shardHeader: {strconv.Itoa(shard + 1)}}).Status(ctx); err != nil {
-			f.Errorf("node %s about shard %d: %v", node, shard+1, err)
+	for other := range f.running {
+		if s, err := c.With(http.Header{nodeHeader: {other}}).Status(ctx); err != nil || s.Wings[wingName] != nil {
+			f.Errorf("node %s about node %s: %+v, %v", node, other, s, err)
 		}
 	}
 	out, err := exec.Command(f.binary, "status", "--config", f.config[node]).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "node      a: shard ") || !strings.Contains(string(out), "node      b: shard ") ||
+	if err != nil || !strings.Contains(string(out), "node      a: since ") || !strings.Contains(string(out), "node      b: since ") ||
 		strings.Contains(string(out), "note:") {
 		f.Errorf("%s: %v", out, err)
 	}
 }
 
-// askWhole asks one node for what is a sum over all shards, and compares it with the shards.
+// askWhole asks one node for what is a sum over all nodes.
 func (f *processes) askWhole(node string, c *api.Client, missing *string) {
 	f.Helper()
 	ctx := f.Context()
@@ -86,13 +83,6 @@ func (f *processes) askWhole(node string, c *api.Client, missing *string) {
 		s.LastDay.Visits == 0 {
 		f.Errorf("the status of node %s is %+v, %v", node, s, err)
 	}
-	var shards []int
-	for _, n := range nodes {
-		shards = append(shards, n.Shards...)
-	}
-	if slices.Sort(shards); !slices.Equal(shards, []int{1, 2, 3, 4}) {
-		f.Errorf("node %s says that the nodes crawl %v", node, shards)
-	}
 	o, err := c.Overdue(ctx, api.OverdueFilter{By: "host"})
 	if err != nil || len(o.Rows) != len(f.site.hosts) || o.All.URIs == 0 || o.All.Late != nil {
 		f.Errorf("node %s about overdue URIs: %+v, %v", node, o, err)
@@ -102,7 +92,7 @@ func (f *processes) askWhole(node string, c *api.Client, missing *string) {
 	for _, row := range d.Hosts {
 		sum += row.Requests
 	}
-	made := 0 // before the division too, of which each shard has a copy
+	made := 0
 	for _, n := range f.site.requests() {
 		made += n
 	}
@@ -118,14 +108,7 @@ func (f *processes) askWhole(node string, c *api.Client, missing *string) {
 		f.Fatal(err)
 	}
 	text, err := io.ReadAll(got.Body)
-	for _, n := range nodes {
-		for _, shard := range n.Shards {
-			if has := strings.Contains(string(text), fmt.Sprintf(`arcrawl_uris{shard="%d"}`, shard)); has != (n.Node == node) {
-				f.Errorf("node %s has metrics of shard %d of node %s: %t", node, shard, n.Node, has)
-			}
-		}
-	}
-	if err = errors.Join(err, got.Body.Close()); err != nil || strings.Count(string(text), "\narcrawl_disk_free_bytes ") != 1 {
+	if err = errors.Join(err, got.Body.Close()); err != nil || strings.Count(string(text), "\narcrawl_uris ") != 1 {
 		f.Errorf("the metrics of node %s: %v\n%s", node, err, text)
 	}
 }

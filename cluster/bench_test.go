@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -58,7 +59,7 @@ const benchPayloads = 15
 func BenchmarkLoad(b *testing.B) {
 	db := postgres.New(b)
 	db.Sync()
-	p := &place{TB: b, db: db, name: "a", state: b.TempDir()}
+	p := &fixture{TB: b, db: db, name: "a", state: b.TempDir()}
 	benchStore(p, time.Now())
 	p.alone(time.Now(), func(f *frontier.Frontier) {
 		index, err := dedup.Open(f.DB(), dedup.Options{})
@@ -76,18 +77,17 @@ func BenchmarkLoad(b *testing.B) {
 			}))
 		}
 	})
-	p.run(func(*frontier.Frontier) {})
+	_, _, leave := p.whole()
+	leave()
 	var node, server, took time.Duration
 	b.ResetTimer()
 	for range b.N {
-		other := &place{TB: b, db: db, name: "b", state: b.TempDir()}
-		n, err := Join(b.Context(), other.options(), func(error) {})
-		p.must(err)
 		before, used, start := ownCPU(b), db.CPU(), time.Now()
-		p.must(n.Prepare(b.Context(), frontier.Options{Dir: other.state, Now: time.Now(), BulkLoad: true}))
-		node, server, took = node+ownCPU(b)-before, server+db.CPU()-used, took+time.Since(start)
-		p.must(n.shared.Leave(b.Context(), n.epoch, true))
-		n.shared.Close()
+		other := &fixture{TB: b, db: db, name: "b", state: b.TempDir()}
+		c := other.join()
+		c.eventually("it has all parts", func() bool { return len(c.n.parts.in(here)) == shared.Parts })
+		node, server, took = node+ownCPU(b)-before, server+db.CPU()-used, took+time.Since(start)-youngFor
+		c.leave()
 	}
 	uris := float64(b.N * benchURIs(b))
 	b.ReportMetric(float64(node.Nanoseconds())/1e3/uris, "node-µs/URI")
@@ -102,10 +102,10 @@ func BenchmarkLoad(b *testing.B) {
 func BenchmarkPayload(b *testing.B) {
 	db := postgres.New(b)
 	db.Sync()
-	p := &place{TB: b, db: db, name: "a", state: b.TempDir()}
-	n, err := joinShard(b.Context(), p.options(), func(err error) { b.Error(err) }, 0)
+	p := &fixture{TB: b, db: db, name: "a", state: b.TempDir()}
+	n, err := openNode(b.Context(), p.options(), func(err error) { b.Error(err) })
 	p.must(err)
-	defer n.thisNode.Close()
+	defer n.Close()
 	p.ask(fmt.Sprintf(`WITH made AS (INSERT INTO arcrawl.payload
 		SELECT '\x64'::bytea || substr(sha256(n::text::bytea), 1, 30), substr(repeat(md5(n::text), 6), 1, 170)::bytea
 		FROM generate_series(1, %d) AS n RETURNING 1) SELECT count(*) FROM made`, benchURIs(b)))
@@ -138,11 +138,11 @@ func BenchmarkPayload(b *testing.B) {
 	}
 	measure("look", 1, look)
 	measure("look-20", 20, look)
-	measure("put-100", 100, func(rows []shared.Row) error { return n.shared.Ship(b.Context(), n.epoch, shared.All(rows...)) })
+	measure("put-100", 100, func(rows []shared.Row) error { return n.shared.Ship(b.Context(), shared.All(rows...)) })
 }
 
 // benchStore makes a store with many URIs.
-func benchStore(p *place, now time.Time) {
+func benchStore(p *fixture, now time.Time) {
 	f, err := frontier.Open(frontier.Options{Dir: p.state, Now: now})
 	p.must(err)
 	var entries []frontier.Entry
@@ -159,7 +159,7 @@ func benchStore(p *place, now time.Time) {
 }
 
 func benchmarkRevisit(b *testing.B, db *postgres.Server) {
-	p := &place{TB: b, db: db, name: "a", state: b.TempDir()}
+	p := &fixture{TB: b, db: db, name: "a", state: b.TempDir()}
 	now := time.Now()
 	benchStore(p, now)
 	var f *frontier.Frontier
@@ -170,12 +170,12 @@ func benchmarkRevisit(b *testing.B, db *postgres.Server) {
 		p.must(err)
 		defer f.Close()
 	} else {
-		var n *ownedShard
-		var stop func()
-		n, f, stop = p.open()
-		defer func() { stop(); p.must(f.Close()) }()
+		var n *thisNode
+		var leave func()
+		n, f, leave = p.whole()
+		defer leave()
 		ship = func() {
-			_, err := n.shipOnce(b.Context(), func() error { return nil })
+			_, err := n.shipOnce(b.Context())
 			p.must(err)
 		}
 		n.lease.until = now.Add(24 * time.Hour) // nobody beats here
@@ -207,7 +207,24 @@ func benchmarkRevisit(b *testing.B, db *postgres.Server) {
 	report()
 }
 
-// cpu returns the processor time of this process.
+// whole opens the store of a node that takes the whole crawl. Nobody beats, and nothing is shipped in the background.
+func (p *fixture) whole() (n *thisNode, f *frontier.Frontier, leave func()) {
+	n, err := openNode(p.Context(), p.options(), func(err error) { p.Error(err) })
+	p.must(err)
+	f, err = frontier.Open(frontier.Options{Dir: p.state, Now: time.Now(), Elsewhere: n.Elsewhere()})
+	p.must(err)
+	var stop func()
+	p.must(n.Opened(f, func(run func(context.Context)) { stop = inBackground(run) }))
+	p.must(n.take(p.Context(), (<-n.seen).States, allParts()))
+	return n, f, func() {
+		closed := n.Closing(f)
+		stop()
+		p.must(closed(f.Close()))
+		n.Close()
+	}
+}
+
+// ownCPU returns the processor time of this process.
 func ownCPU(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

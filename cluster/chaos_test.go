@@ -97,7 +97,7 @@ func (f *processes) fault(names []string, r *rand.Rand) {
 	switch kind := r.IntN(20); {
 	case kind < 6:
 		f.kill([]string{name}, upTo(20))
-	case kind < 8: // the second one while others load the shards of the first one
+	case kind < 8: // the second one while others load the hosts of the first one
 		f.kill([]string{name, other}, 18*time.Second+upTo(10), upTo(3))
 	case kind < 12:
 		f.freeze(name, long(2))
@@ -162,7 +162,7 @@ func (f *processes) restart(names []string) {
 // ownersAt says what the database has of the nodes at a moment.
 type ownersAt struct {
 	at     time.Time
-	owners []string         // of the shards; "" = none, or one that is fenced
+	owners []string         // of the parts; "" = none, or one that is fenced
 	beats  map[string]int64 // of the nodes
 }
 
@@ -197,7 +197,7 @@ func watchOwners(t *testing.T, database string) (stop func() []ownersAt) {
 }
 
 func ownersNow(ctx context.Context, c *pgx.Conn) (now ownersAt, err error) {
-	const text = `SELECT c.id, coalesce(n.name, ''), coalesce(p.beat, 0) FROM arcrawl.crawl c
+	const text = `SELECT c.id, coalesce(n.name, ''), coalesce(p.beat, 0) FROM arcrawl.part c
 		LEFT JOIN arcrawl.node n ON n.name = c.owner AND NOT n.fenced LEFT JOIN arcrawl.pulse p ON p.node = n.name ORDER BY c.id`
 	now.beats = map[string]int64{}
 	rows, err := c.Query(ctx, text)
@@ -216,7 +216,7 @@ func ownersNow(ctx context.Context, c *pgx.Conn) (now ownersAt, err error) {
 	return now, err
 }
 
-// examineLeases makes sure that each request to a host came from a node that owned its shard then, and that had beaten
+// examineLeases makes sure that each request to a host came from a node that owned its part then, and that had beaten
 // in the time of a lease before. Of requests that a node had sent before it was frozen, it only counts them.
 func (f *processes) examineLeases(seen []ownersAt) {
 	f.Helper()
@@ -234,17 +234,14 @@ func (f *processes) examineLeases(seen []ownersAt) {
 	f.site.mu.Lock()
 	defer f.site.mu.Unlock()
 	for host, list := range f.site.asked {
-		shard := shardOf(uri.Host(host), "", f.shards)
+		part := partOf(uri.Host(host), "")
 		for _, r := range list {
 			compare := func(s ownersAt, t time.Time) int { return s.at.Compare(t) }
 			from, _ := slices.BinarySearchFunc(seen, r.at.Add(-late), compare)
 			owns, beats, known := false, false, false
 			for i := max(0, from-1); i < len(seen) && !seen[i].at.After(r.at.Add(late)); i++ {
-				if len(seen[i].owners) != f.shards {
-					continue // before the crawl was divided
-				}
-				known = true
-				owns = owns || seen[i].owners[shard-1] == r.node
+				known = known || !r.at.Before(seen[0].at)
+				owns = owns || seen[i].owners[part] == r.node
 				beats = beats || r.at.Sub(moved[i][r.node]) < leaseTime+late
 			}
 			switch requests++; {
@@ -254,7 +251,7 @@ func (f *processes) examineLeases(seen []ownersAt) {
 			case f.wasFrozen(r):
 				excused++
 			default:
-				f.Errorf("%s: node %s asked at %s, and owned shard %d: %t, had beaten in time: %t", host, r.node, r.at, shard, owns, beats)
+				f.Errorf("%s: node %s asked at %s, and owned part %d: %t, had beaten in time: %t", host, r.node, r.at, part, owns, beats)
 			}
 		}
 	}
@@ -278,31 +275,30 @@ func number(t *testing.T, variable string, without int) int {
 	return n
 }
 
-// newChaos prepares the nodes of [TestCluster]: a crawl of one shard has begun, and was divided.
+// newChaos prepares the nodes of [TestCluster]: a crawl has begun.
 func newChaos(t *testing.T, db *postgres.Server) *processes {
 	t.Helper()
-	site := newSharedSite(t)
+	site := newSite(t, 20, 8, 300*time.Millisecond, time.Second)
 	if n := number(t, "ARCRAWL_HOSTS", 0); n > 0 { // which are visited more slowly
 		site = newSite(t, n, 5, time.Second, 20*time.Second)
 	}
 	site.links = true
 	names := strings.Split("abcdefghijklmnopqrstuvwxyz", "")[:number(t, "ARCRAWL_NODES", 3)]
-	shards := number(t, "ARCRAWL_SHARDS", 2*(len(names)-1))
-	f := newProcesses(t, db.URL(db.Address()), site, shards, names...)
+	f := newProcesses(t, db.URL(db.Address()), site, names...)
 	for _, name := range f.names {
 		f.proxies[name] = startProxy(t, db.Address())
 		f.configure(name, db.URL(f.proxies[name].address))
 	}
-	f.divide(60)
+	f.begin(60)
 	return f
 }
 
-// TestCluster lets three nodes crawl four shards of hosts that link to each other, while nodes are killed, frozen,
+// TestCluster lets three nodes crawl hosts that link to each other, while nodes are killed, frozen,
 // stopped and cut from the database, and the database crashes. No host gets two requests within its rest, whichever
 // nodes made them, and none from a node without a lease. Each remembered visit is in a log and an archive, and each URI
-// is known, by one shard. The archives have no fault. ARCRAWL_FAULTS is the number of random faults; without it a node
-// that crawls is killed, and starts again after three seconds. ARCRAWL_NODES is the number of nodes, ARCRAWL_SHARDS of
-// shards, and ARCRAWL_HOSTS of hosts.
+// is known. The archives have no fault. ARCRAWL_FAULTS is the number of random faults; without it a node
+// that crawls is killed, and starts again after three seconds. ARCRAWL_NODES is the number of nodes, and
+// ARCRAWL_HOSTS of hosts.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -315,7 +311,6 @@ func TestCluster(t *testing.T) {
 	for _, name := range f.names {
 		f.waitFor(name, 10)
 	}
-	f.command("stop all nodes", "split", strconv.Itoa(2*f.shards))
 	if faults := number(t, "ARCRAWL_FAULTS", 0); faults == 0 {
 		f.kill([]string{"b"}, 3*time.Second)
 	} else {

@@ -1,13 +1,10 @@
 package cluster
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// processes is a set of nodes that crawl the shards of one site.
+// processes is a set of nodes that crawl one site.
 type processes struct {
 	*testing.T
 	dir     string
@@ -31,19 +28,18 @@ type processes struct {
 	names   []string
 	config  map[string]string
 	running map[string]*daemontest.Process
-	shards  int
 	proxies map[string]*silentProxy // between each node and the database
 
 	mu      sync.Mutex // guards freezes, and running while several goroutines use it
 	freezes []freeze
 }
 
-// newProcesses writes the configurations of nodes of a site, which have a database and will have a number of shards.
-func newProcesses(t *testing.T, database string, site *sharedSite, shards int, names ...string) *processes {
+// newProcesses writes the configurations of nodes of a site, which have a database.
+func newProcesses(t *testing.T, database string, site *sharedSite, names ...string) *processes {
 	t.Helper()
 	dir := t.TempDir()
 	f := &processes{
-		T: t, dir: dir, site: site, binary: built.In(t, dir), names: names, shards: shards,
+		T: t, dir: dir, site: site, binary: built.In(t, dir), names: names,
 		config: map[string]string{}, running: map[string]*daemontest.Process{}, proxies: map[string]*silentProxy{},
 	}
 	for _, name := range names {
@@ -73,13 +69,12 @@ func (f *processes) waitFor(name string, more int) {
 	f.site.waitFor(f.T, f.daemon(name), name, more)
 }
 
-// divide lets the first node begin the crawl with some requests, and divides it.
-func (f *processes) divide(requests int) {
+// begin lets the first node begin the crawl with some requests.
+func (f *processes) begin(requests int) {
 	f.Helper()
 	first := f.start("a")
 	f.waitFor("a", requests)
 	first.Terminate(f.T)
-	f.command(fmt.Sprintf("divided 1 shard into %d", f.shards), "split", strconv.Itoa(f.shards))
 }
 
 // status returns the status of the cluster, which is asked for with a configuration.
@@ -102,28 +97,27 @@ func (f *processes) signal(name string, s syscall.Signal) {
 	}
 }
 
-// TestANodeIsAddedDrainedAndRemoved crawls four shards. A node is added, gets its part, is drained, stopped and
+// TestANodeIsAddedDrainedAndRemoved lets a node crawl. Another one is added, gets its part, is drained, stopped and
 // removed, all while visits are made. Nothing is captured twice, and no host is asked within its rest. While both nodes
 // crawl, each is asked about all hosts.
 func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	db := postgres.New(t)
-	f := newProcesses(t, db.URL(db.Address()), newSharedSite(t), 4, "a", "b")
+	f := newProcesses(t, db.URL(db.Address()), newSharedSite(t), "a", "b")
 	f.site.links = true
-	f.divide(60)
 	f.start("a")
-	f.waitFor("a", 60)
+	f.waitFor("a", 120)
 
 	f.start("b")
-	f.awaitStatus("b", "crawls shard ", ", ") // two of them
+	f.awaitStatus("b", "crawls 50 %")
 	f.waitFor("b", 60)
 	f.waitFor("a", 60)
 	f.command("runs: stop it first", "drain", "--remove", "b")
 	f.askFrom("a")
 	f.askFrom("b")
 
-	f.command("hands its shards over", "drain", "b")
+	f.command("node b hands", "drain", "b")
 	f.awaitStatus("b", "drained")
 	drained := f.site.of("b")
 	f.waitFor("a", 120)
@@ -155,10 +149,10 @@ func (f *processes) awaitStatus(node string, words ...string) {
 	f.Helper()
 	f.running[node].WaitFor(f.T, fmt.Sprintf("node %s with the status %q", node, words), func() bool {
 		time.Sleep(200 * time.Millisecond) // each question is a process
-		out, err := f.status(f.config["a"])
+		out, _ := f.status(f.config["a"])  // the code of a node that is dead
 		for line := range strings.Lines(out) {
 			missing := func(word string) bool { return !strings.Contains(line, word) }
-			if err == nil && strings.HasPrefix(line, node+" ") && !slices.ContainsFunc(words, missing) {
+			if strings.HasPrefix(line, node+" ") && !slices.ContainsFunc(words, missing) {
 				return true
 			}
 		}
@@ -192,9 +186,9 @@ func (f *processes) awaitAll(names ...string) {
 	}
 }
 
-// examine looks into the stores of all shards, which the nodes have left properly, and compares them with the logs and
-// archives of all nodes. Each visit that a store remembers has a line in a log, and its record in an archive. It
-// returns how many visits the stores do not remember.
+// examine writes the crawl of all nodes, which were stopped properly, as one store, and compares it with the logs and
+// archives of all nodes. Each visit that it remembers has a line in a log, and its record in an archive. It returns how
+// many visits it does not remember.
 func (f *processes) examine() (again int) {
 	f.Helper()
 	for _, name := range f.names { // a node that was killed and waits now seals its files when it crawls again
@@ -212,79 +206,35 @@ func (f *processes) examine() (again int) {
 		f.Errorf("the archives of all nodes have faults: %v\n%s", err, out)
 	}
 	f.examineDependencies(filepath.Join(f.dir, "all"))
-	known := map[string]int{}
-	for shard, state := range f.newest() {
-		store, err := frontier.Open(frontier.Options{Dir: state, Now: time.Now()})
-		if err != nil {
-			f.Fatal(err)
+	f.command("wrote ", "leave", "--to", filepath.Join(f.dir, "left"))
+	store, err := frontier.Open(frontier.Options{Dir: filepath.Join(f.dir, "left"), Now: time.Now()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := store.Check(); err != nil {
+		f.Error(err)
+	}
+	known := map[string]bool{}
+	err = store.Each(func(r frontier.Record) error {
+		u := r.URI.String()
+		known[u] = true
+		if r.Visits > lines[u] {
+			f.Errorf("%s: %d visits are remembered, %d are in the logs", u, r.Visits, lines[u])
 		}
-		if err := store.Check(); err != nil {
-			f.Error(err)
-		}
-		err = store.Each(func(r frontier.Record) error {
-			u := r.URI.String()
-			if other := known[u]; other != 0 {
-				f.Errorf("shards %d and %d have %s", other, shard, u)
-			}
-			if f.shards > 1 || r.Visits > 0 { // every page of a crawl that was not divided was visited
-				known[u] = shard
-			}
-			if shardOf(r.URI.Host(), "", f.shards) != shard {
-				f.Errorf("shard %d has %s", shard, u)
-			}
-			if r.Visits > lines[u] {
-				f.Errorf("%s: %d visits are remembered, %d are in the logs", u, r.Visits, lines[u])
-			}
-			again += lines[u] - r.Visits
-			return nil
-		})
-		if err != nil || store.Close() != nil {
-			f.Error(err)
-		}
+		again += lines[u] - r.Visits
+		return nil
+	})
+	if err != nil || store.Close() != nil {
+		f.Error(err)
 	}
 	for _, host := range f.site.hosts {
 		for p := range f.site.pages {
-			if u := uri.FromCanonical(fmt.Sprintf("http://%s/%d", host, p)); known[u.String()] == 0 {
+			if u := uri.FromCanonical(fmt.Sprintf("http://%s/%d", host, p)); !known[u.String()] {
 				f.Errorf("%s is lost", u)
 			}
 		}
 	}
 	return again
-}
-
-// newest returns the state folders of all shards by their numbers, each of the node that was the last one to leave it.
-func (f *processes) newest() map[int]string {
-	f.Helper()
-	newest, epochs, pattern := map[int]string{}, map[int]int64{}, "shard-*"
-	if f.shards == 1 {
-		pattern = ""
-	}
-	states, err := filepath.Glob(filepath.Join(f.dir, "?", "state", pattern))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, state := range states {
-		m := struct {
-			Shard int
-			Epoch int64
-			Clean bool
-		}{}
-		text, err := os.ReadFile(filepath.Join(state, "cluster.json"))
-		if err == nil {
-			err = json.Unmarshal(text, &m)
-		}
-		if err != nil {
-			f.Logf("%s has no store: %v", state, err)
-			continue
-		}
-		if shard := max(m.Shard, 1); m.Clean && m.Epoch > epochs[shard] {
-			newest[shard], epochs[shard] = state, m.Epoch
-		}
-	}
-	if len(newest) != f.shards {
-		f.Fatalf("the stores of the shards are %v", newest)
-	}
-	return newest
 }
 
 // requests returns how many requests each host got.

@@ -19,8 +19,8 @@ import (
 // nodeMark precedes the name of the node in its User-Agent.
 const nodeMark = "arcrawl#node-"
 
-// lostShards is the exit code of a node that another one has replaced.
-const lostShards = 69
+// lostHosts is the exit code of a node that another one has fenced.
+const lostHosts = 69
 
 // grace is how long a node that is stopped may take, before it is killed.
 const grace = 30 * time.Second
@@ -191,7 +191,7 @@ func (p *play) stopAll() error {
 	for _, n := range stopping {
 		select {
 		case <-n.gone:
-			if code := n.exitCode(); code != 0 && code != lostShards {
+			if code := n.exitCode(); code != 0 && code != lostHosts {
 				errs = append(errs, fmt.Errorf("node %s was stopped and ended with a fault (%s); its last words:\n%s",
 					n.name, n.state(), n.lastWords()))
 			}

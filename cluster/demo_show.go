@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -26,10 +24,10 @@ const (
 )
 
 const (
-	shardsPerNode = 2
-	patience      = 3 * time.Minute        // for what a node or the database has to do
-	watched       = 12 * time.Second       // before a node is killed, and before it is started again
-	look          = 250 * time.Millisecond // between two looks at the logs of the nodes
+	sitesPerNode = 4
+	patience     = 3 * time.Minute        // for what a node or the database has to do
+	watched      = 12 * time.Second       // before a node is killed, and before it is started again
+	look         = 250 * time.Millisecond // between two looks at the logs of the nodes
 )
 
 // play is a demo that runs.
@@ -43,8 +41,8 @@ type play struct {
 	sites    *sites
 	server   *server
 	nodes    []*child
-	database string // address with the password
-	owners   []string
+	database string   // address with the password
+	owners   []string // of the parts of the crawl
 	looked   time.Time
 	ended    chan *child // nodes that have ended
 	tally    tally
@@ -61,7 +59,7 @@ func (p *play) run(ctx context.Context, bin, version string) (err error) {
 	}
 	p.ended = make(chan *child, len(p.names))
 	p.tally = tally{visits: map[string]int{}, last: map[string]time.Time{}}
-	p.sites, err = openSites(shardsPerNode * len(p.names))
+	p.sites, err = openSites(sitesPerNode * len(p.names))
 	if err != nil {
 		return err
 	}
@@ -95,7 +93,7 @@ func (p *play) run(ctx context.Context, bin, version string) (err error) {
 
 // perform starts the nodes, and kills one again and again, until ctx ends.
 func (p *play) perform(ctx context.Context) error {
-	if err := p.prepare(ctx); err != nil {
+	if err := p.prepare(); err != nil {
 		return err
 	}
 	for _, n := range p.nodes {
@@ -103,7 +101,7 @@ func (p *play) perform(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.until(ctx, "each node crawls a part of the shards", p.isBalanced); err != nil {
+	if err := p.until(ctx, "each node crawls some hosts", p.isBalanced); err != nil {
 		return err
 	}
 	p.say("each node crawls its part: %s", p.parts())
@@ -115,8 +113,8 @@ func (p *play) perform(ctx context.Context) error {
 	}
 }
 
-// prepare writes the configurations of the nodes, and makes a crawl that is divided.
-func (p *play) prepare(ctx context.Context) error {
+// prepare writes the configurations of the nodes.
+func (p *play) prepare() error {
 	var first *config.Config
 	for i, name := range p.names {
 		n, c, err := p.newNode(name, i == 0)
@@ -131,32 +129,11 @@ func (p *play) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shards := shardsPerNode * len(p.names)
 	fmt.Fprintf(p.out, "Dashboard: http://%s/?token=%s (of node a)\n", first.Admin.Listen, token)
 	fmt.Fprintf(p.out, "Terminal:  PGPASSFILE=%s arcrawl status --cluster -c %s\n\n", p.server.passFile, first.Path)
-	fmt.Fprintf(p.out, "%d news sites are in %d shards. A node crawls the shards that it owns. Each line is a visit: time, node,\n"+
-		"HTTP status, URI, result, next visit, and the reason for it.\n\n", len(p.sites.list), shards)
-	return p.divide(ctx, first, shards)
-}
-
-// divide makes the store of a new crawl, ships it to the database, and divides it into shards.
-func (p *play) divide(ctx context.Context, c *config.Config, shards int) error {
-	alone := *c
-	alone.Cluster.Database = ""
-	store, err := daemon.MakeStore(ctx, &alone, time.Now(), false)
-	if err == nil {
-		err = store.Close()
-	}
-	if err != nil {
-		return err
-	}
-	shipping := *c // no password of the database is in a file of the node
-	shipping.Cluster.Database = p.database
-	if err := shipStore(ctx, &shipping, c.Storage.State, time.Now(), zerolog.Nop()); err != nil {
-		return err
-	}
-	_, err = shared.Split(ctx, p.database, shards)
-	return err
+	fmt.Fprintf(p.out, "The nodes share the hosts of %d news sites. Each line is a visit: time, node, HTTP status, URI, result,\n"+
+		"next visit, and the reason for it.\n\n", len(p.sites.list))
+	return nil
 }
 
 // hurt kills a node, watches what the others do, and starts it again.
@@ -164,27 +141,21 @@ func (p *play) hurt(ctx context.Context, victim *child) error {
 	if err := p.watch(ctx, watched); err != nil {
 		return err
 	}
-	lost, hosts := p.shardsOf(victim.name), p.hostsOf(victim.name)
+	hosts := p.hostsOf(victim.name)
 	killed := time.Now()
 	if err := victim.kill(); err != nil {
 		return err
 	}
 	p.tally.kills++
-	p.say("node %s is killed (kill -9). Nobody crawls %s now", victim.name, shardList(lost))
+	p.say("node %s is killed (kill -9). Nobody crawls its %s now", victim.name, human.Count(len(hosts), "site"))
 	p.say("the other nodes wait for 20 s, because %s could only be slow", victim.name)
-	taken := map[int]bool{}
-	err := p.until(ctx, "the shards of node "+victim.name+" are taken over", func() bool {
-		for _, shard := range lost {
-			if owner := p.owners[shard-1]; owner != victim.name && !taken[shard] {
-				taken[shard] = true
-				p.say("node %s takes shard %d over, %s after the kill", owner, shard, seconds(time.Since(killed)))
-			}
-		}
-		return len(taken) == len(lost)
+	err := p.until(ctx, "the hosts of node "+victim.name+" are taken over", func() bool {
+		return !slices.Contains(p.owners, victim.name)
 	})
 	if err != nil {
 		return err
 	}
+	p.say("the other nodes have taken them over, %s after the kill", seconds(time.Since(killed)))
 	err = p.until(ctx, "the hosts of node "+victim.name+" are visited again", func() bool {
 		return !slices.ContainsFunc(hosts, func(h string) bool { return !p.tally.last[h].After(killed) })
 	})
@@ -196,7 +167,7 @@ func (p *play) hurt(ctx context.Context, victim *child) error {
 	if err := p.watch(ctx, watched); err != nil {
 		return err
 	}
-	p.say("node %s is started again. The others hand its part over when no shard has moved for 20 s", victim.name)
+	p.say("node %s is started again. The others hand its part of the hosts over when none has moved for 10 s", victim.name)
 	if err := victim.start(p.ended); err != nil {
 		return err
 	}
@@ -253,13 +224,16 @@ func (p *play) step(ctx context.Context) error {
 		return nil
 	}
 	p.looked = time.Now()
-	r, err := shared.Look(ctx, p.database, func() error { return nil })
+	is, err := shared.Owners(ctx, p.database)
+	if errors.Is(err, shared.ErrUnused) { // no node has joined yet
+		return nil
+	}
 	if err != nil {
 		return p.cause(ctx, err)
 	}
 	p.owners = p.owners[:0]
-	for _, s := range r.Shards {
-		p.owners = append(p.owners, s.Owner)
+	for _, part := range is.Parts {
+		p.owners = append(p.owners, part.Owner)
 	}
 	return nil
 }
@@ -276,73 +250,49 @@ func (p *play) cause(ctx context.Context, err error) error {
 	}
 }
 
-// explain says why a node has ended. One that lost its shards, as after a machine was asleep, is started again.
+// explain says why a node has ended. One that lost its hosts, as after a machine was asleep, is started again.
 func (p *play) explain(n *child) error {
 	if n.stopped || n.runs() { // another process may have taken its place
 		return nil
 	}
-	if n.exitCode() == lostShards {
-		p.say("node %s has lost its shards, ended and is started again, as systemd would do it", n.name)
+	if n.exitCode() == lostHosts {
+		p.say("node %s has lost its hosts, ended and is started again, as systemd would do it", n.name)
 		return n.start(p.ended)
 	}
 	return fmt.Errorf("node %s has ended by itself (%s); its last words:\n%s", n.name, n.state(), n.lastWords())
 }
 
-// isBalanced reports whether all shards are owned, and each node owns its part.
+// isBalanced reports whether each node owns its part of the crawl.
 func (p *play) isBalanced() bool {
+	owned := map[string]int{}
+	for _, owner := range p.owners {
+		owned[owner]++
+	}
 	for _, n := range p.nodes {
-		if len(p.shardsOf(n.name)) != shardsPerNode {
+		if owned[n.name] < shared.Parts/(len(p.nodes)+1) {
 			return false
 		}
 	}
 	return true
 }
 
-// shardsOf returns the shards that a node owns.
-func (p *play) shardsOf(node string) (shards []int) {
-	for i, owner := range p.owners {
-		if owner == node {
-			shards = append(shards, i+1)
-		}
-	}
-	return shards
-}
-
-// hostsOf returns the hosts of the shards that a node owns.
+// hostsOf returns the hosts that a node crawls.
 func (p *play) hostsOf(node string) (hosts []string) {
 	for _, s := range p.sites.list {
-		if p.owners[s.shard-1] == node {
+		if p.owners[s.part] == node {
 			hosts = append(hosts, s.host)
 		}
 	}
 	return hosts
 }
 
-// parts says which node crawls which shards.
+// parts says which node crawls how many sites.
 func (p *play) parts() string {
 	var all []string
 	for _, n := range p.nodes {
-		all = append(all, n.name+" crawls "+shardList(p.shardsOf(n.name)))
+		all = append(all, n.name+" crawls "+human.Count(len(p.hostsOf(n.name)), "site"))
 	}
 	return strings.Join(all, ", ")
-}
-
-// shardList returns the numbers of shards in words.
-func shardList(shards []int) string {
-	text := "shard "
-	for i, n := range shards {
-		switch {
-		case i > 0 && i == len(shards)-1:
-			text += " and "
-		case i > 0:
-			text += ", "
-		}
-		text += fmt.Sprint(n)
-	}
-	if len(shards) > 1 {
-		text = strings.Replace(text, "shard", "shards", 1)
-	}
-	return text
 }
 
 // say prints what happens to the cluster, after the visits that were made before.

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -16,7 +15,7 @@ import (
 // rest is how long a site rests after a visit.
 const rest = 2 * time.Second
 
-// sites are the sites of the demo, one in each shard. They know which node asked them.
+// sites are the sites of the demo. They know which node asked them.
 type sites struct {
 	list    []site
 	servers []*http.Server
@@ -29,8 +28,8 @@ type sites struct {
 }
 
 type site struct {
-	host  string // with the port
-	shard int
+	host string // with the port
+	part int16
 }
 
 type request struct {
@@ -38,33 +37,23 @@ type request struct {
 	at   time.Time
 }
 
-// openSites serves one site for each of n shards, each on an address of loopback.
+// openSites serves n sites, each on an address of loopback.
 func openSites(n int) (*sites, error) {
 	s := &sites{asked: map[string]request{}}
-	have := map[int]bool{}
-	for i := 2; i < 250 && len(have) < n; i++ {
+	for i := 2; i < 2+n; i++ {
 		name := fmt.Sprintf("127.0.0.%d", i)
-		shard := shardOf(uri.Host(name), "", n)
-		if have[shard] {
-			continue
-		}
 		l, err := net.Listen("tcp", name+":0")
 		if err != nil {
 			s.close()
 			return nil, fmt.Errorf("serve a site of the demo at %s: %w; the demo of a cluster needs all addresses of 127.0.0.0/8, "+
 				"which Linux has", name, err)
 		}
-		have[shard] = true
-		s.list = append(s.list, site{l.Addr().String(), shard})
+		s.list = append(s.list, site{l.Addr().String(), partOf(uri.Host(name), "")})
 		// The papers have different ages, so that not all of them have the same articles.
 		pages := demosite.New(time.Now().Add(-time.Duration(i) * time.Minute)).Handler(time.Now)
 		server := &http.Server{Handler: s.note(pages), ReadHeaderTimeout: 10 * time.Second}
 		s.servers = append(s.servers, server)
 		s.serving.Go(func() { _ = server.Serve(l) })
-	}
-	if len(have) < n {
-		s.close()
-		return nil, errors.New("too few addresses for the sites of the demo")
 	}
 	return s, nil
 }

@@ -3,46 +3,80 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Announce lets the other nodes know where this process answers them. They know it after their next beat.
 func (n *thisNode) Announce(d shared.Door) { n.shared.Announce(d) }
 
-// Crawler returns the name of the node that crawls a shard, and where it answers other nodes, as the last beat found
-// it. The name is empty if no node crawls the shard.
-func (n *thisNode) Crawler(shard int) (name string, d shared.Door) {
+// Name returns the name of this node.
+func (n *thisNode) Name() string { return n.o.Node }
+
+// Names returns the nodes to ask about the whole crawl, sorted: those that own parts of it, those that have joined and
+// not fallen silent, and this one.
+func (n *thisNode) Names() []string {
 	st := n.found.Load()
-	if st == nil || shard < 1 || shard > len(st.Shards) {
-		return "", shared.Door{}
+	names := map[string]bool{n.o.Node: true}
+	for part := range st.Parts {
+		names[st.Crawler(int16(part))] = true
 	}
-	name = st.Shards[shard-1].Crawler()
 	for _, m := range st.Nodes {
-		if m.Name == name {
-			return name, m.Door
+		if !m.Fenced && m.Door.Address != "" && !n.isSilent(m.Name) {
+			names[m.Name] = true
 		}
 	}
-	return name, shared.Door{}
+	delete(names, "")
+	return slices.Sorted(maps.Keys(names))
+}
+
+// isSilent reports whether a node has not beaten for long enough that it may be gone.
+func (n *thisNode) isSilent(node string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.silent[node]
+}
+
+// Crawler returns the name of the node that crawls a host, as the last beat found it; "" if none does.
+func (n *thisNode) Crawler(h uri.Host) string { return n.found.Load().Crawler(n.partOf(h)) }
+
+// Orphans returns how many parts of the crawl no node crawls.
+func (n *thisNode) Orphans() (orphans int) {
+	st := n.found.Load()
+	for part := range st.Parts {
+		if st.Crawler(int16(part)) == "" {
+			orphans++
+		}
+	}
+	return orphans
+}
+
+// Door returns where a node answers other nodes; the zero value if it does not.
+func (n *thisNode) Door(node string) shared.Door {
+	for _, m := range n.found.Load().Nodes {
+		if m.Name == node && !m.Fenced {
+			return m.Door
+		}
+	}
+	return shared.Door{}
 }
 
 // Bearer returns the name of the node whose process has a certificate with a fingerprint; "" if no node has it that may
 // act for the crawl.
 func (n *thisNode) Bearer(print []byte) string {
-	st := n.found.Load()
-	if st == nil || len(print) == 0 {
-		return ""
-	}
-	for _, m := range st.Nodes {
-		if bytes.Equal(m.Door.Print, print) {
+	for _, m := range n.found.Load().Nodes {
+		if len(print) > 0 && !m.Fenced && bytes.Equal(m.Door.Print, print) {
 			return m.Name
 		}
 	}
 	return ""
 }
 
-// Names returns the names of all nodes, also of those that do not answer.
-func (n *thisNode) Names(ctx context.Context) ([]string, error) {
+// AllNames returns the names of all nodes, also of those that do not answer.
+func (n *thisNode) AllNames(ctx context.Context) ([]string, error) {
 	ask, cancel := context.WithTimeout(ctx, foreignLookTime)
 	defer cancel()
 	return n.shared.Names(ask)

@@ -25,13 +25,12 @@ type Demo struct {
 	) string
 }
 
-// Extend adds flags about shards and nodes to commands of the program.
+// Extend adds flags about nodes to commands of the program.
 func Extend(root *cobra.Command, d Demo) {
-	const shard = "shard"
-	root.PersistentFlags().Int(shard, 0,
-		"ask shard `N` of a divided crawl (default: the one that it is about, all, or the lowest here)")
-	root.PersistentFlags().Lookup(shard).DefValue = "0"
-	cli.SendFlag(root, shard, shardHeader)
+	const node = "node"
+	root.PersistentFlags().String(node, "",
+		"ask node `NAME` of a cluster (default: the one that it is about, or all)")
+	cli.SendFlag(root, node, nodeHeader)
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "status":
@@ -49,11 +48,11 @@ func extendStatus(cmd *cobra.Command) {
 	var file string
 	var nodes bool
 	cmd.Flags().StringVar(&file, "fleet", "", "show the separate daemons that `FILE` lists")
-	cmd.Flags().BoolVar(&nodes, "cluster", false, "show all shards and nodes of a cluster, from its database")
+	cmd.Flags().BoolVar(&nodes, "cluster", false, "show all nodes of a cluster, from its database")
 	cmd.Long += `
 
-In a divided crawl it asks all nodes, and shows their sums and each node; --shard N shows one shard. With --cluster it
-shows a shard in each row, as the nodes report them to the database, and below which node crawls, whether another one can
+On a node of a cluster it asks all nodes, and shows their sums and each node; --node NAME shows one. With --cluster it
+shows a node in each row, as the nodes report to the database, and below what each node crawls, whether the others can
 take over, which nodes are alive, and whether a replica of the database has everything. Any machine with the
 configuration may ask, as the user of the daemon, whose password for the database it needs. That takes five seconds.
 
@@ -85,7 +84,7 @@ The exit code is 69 if one of the fleet or cluster does not answer.`
 	}
 }
 
-// showFleet shows the daemons that a file lists, or all shards of the cluster if none is named. A daemon that does not
+// showFleet shows the daemons that a file lists, or all nodes of the cluster if none is named. A daemon that does not
 // answer ends the command, but not the watching.
 func showFleet(cmd *cobra.Command, file string) error {
 	ctx, out, flags := cmd.Context(), cmd.OutOrStdout(), cmd.Flags()

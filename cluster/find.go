@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/dedup"
 )
 
@@ -18,13 +17,11 @@ const (
 	// row takes besides its key and its value.
 	payloadBytes = 16 << 20
 	rowBytes     = 100
-	// payloadRows is the number of rows of payloads that all stores of a crawl keep, if one node has all of them; each
-	// keeps minPayloadRows at least. A row takes some 200 bytes of the disk.
-	payloadRows    = 4_000_000
-	minPayloadRows = 100_000
+	// payloadRows is the number of rows of payloads that the store of a node keeps. A row takes some 200 bytes of disk.
+	payloadRows = 4_000_000
 )
 
-// payloads looks for payloads in the database, for all shards of a node. Those who ask while it is being asked are
+// payloads looks for payloads in the database, for a node. Those who ask while it is being asked are
 // answered together by the next question.
 type payloads struct {
 	read func(ctx context.Context, keys ...[]byte) ([][]byte, error)
@@ -147,16 +144,11 @@ func (p *payloads) store(k []byte, row foreignRow) {
 	p.bytes += size
 }
 
-// sharedIndex is the index of all shards, for the store of one.
-type sharedIndex struct{ *ownedShard }
+// sharedIndex is the index of all nodes, for the store of one.
+type sharedIndex struct{ *thisNode }
 
-// Payloads returns the index of all shards; nil for a process on its own.
-func (n *ownedShard) Payloads() dedup.Shared {
-	if n == nil || n.shared == nil {
-		return nil
-	}
-	return sharedIndex{n}
-}
+// Payloads returns the index of all nodes.
+func (n *thisNode) Payloads() dedup.Shared { return sharedIndex{n} }
 
 // Find returns rows of the index.
 func (s sharedIndex) Find(keys ...[]byte) ([][]byte, error) { return s.payloads.find(keys...) }
@@ -166,26 +158,5 @@ func (s sharedIndex) Keep() int {
 	if s.mirror == nil || s.mirror.waiting() > portionRows {
 		return 0
 	}
-	return max(payloadRows/s.shards, minPayloadRows)
-}
-
-// Lose lets all nodes know what an operator says of WARC files.
-func (n *ownedShard) Lose(ctx context.Context, files []string, is string) error {
-	ask, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	return n.shared.Lose(ask, files, is)
-}
-
-// Losses returns what operators said on any node of WARC files, after a number and what this shard has taken over.
-func (n *ownedShard) Losses(ctx context.Context, after int64) ([]shared.Loss, error) {
-	ask, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	return n.shared.Losses(ask, after)
-}
-
-// NoteLosses stores that this shard has taken over what operators said, up to a number. Call it when that is shipped.
-func (n *ownedShard) NoteLosses(ctx context.Context, last int64) error {
-	ask, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	return n.shared.NoteLosses(ask, n.epoch, last)
+	return payloadRows
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,15 +24,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// index opens the dedup index of a store as the daemon does.
-func (p *place) index(f *frontier.Frontier) *dedup.Index {
-	p.Helper()
-	i, err := dedup.Open(f.DB(), dedup.Options{Shared: p.shard.Payloads()})
-	p.must(err)
-	return i
-}
-
-// payload returns the key of a payload, and a record that holds it.
+// payloadOf returns the key of a payload, and a record that holds it.
 func payloadOf(text, file string) (dedup.Key, digest.Origin) {
 	strong := digest.SHA256(sha256.Sum256([]byte(text))).Half()
 	key := dedup.Key{Payload: digest.Of([]byte(text)), Strong: strong, Status: 200}
@@ -44,7 +35,7 @@ func payloadOf(text, file string) (dedup.Key, digest.Origin) {
 }
 
 // finds returns the file that the index names for a payload; "" if it has none.
-func (p *place) finds(i *dedup.Index, text string) string {
+func (p *fixture) finds(i *dedup.Index, text string) string {
 	p.Helper()
 	key, _ := payloadOf(text, "")
 	m, err := i.Find(dedup.Query{Key: key, URI: "http://b.example/"})
@@ -53,7 +44,7 @@ func (p *place) finds(i *dedup.Index, text string) string {
 }
 
 // ask asks the database for a number.
-func (p *place) ask(sql string) (n int) {
+func (p *fixture) ask(sql string) (n int) {
 	p.Helper()
 	c, err := pgx.Connect(p.Context(), p.options().Database)
 	p.must(err)
@@ -63,7 +54,7 @@ func (p *place) ask(sql string) (n int) {
 }
 
 // payloadsIn returns how many rows of a store are about payloads.
-func (p *place) payloadsIn(f *frontier.Frontier) (n int) {
+func (p *fixture) payloadsIn(f *frontier.Frontier) (n int) {
 	p.must(f.DB().View(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte("d")})
 		defer it.Close()
@@ -77,30 +68,30 @@ func (p *place) payloadsIn(f *frontier.Frontier) (n int) {
 	return n
 }
 
-// TestAPayloadOfOneShardIsARevisitInAnother archives a payload on one node of a divided crawl. The other node finds it
-// when it is shipped, and not before its log is on disk, until an operator says that its file is lost.
-func TestAPayloadOfOneShardIsARevisitInAnother(t *testing.T) {
+// TestAPayloadOfOneNodeIsARevisitOnAnother archives a payload on one of two nodes. The other node finds it when it is
+// shipped, and not before its log is on disk, until an operator says that its file is lost.
+func TestAPayloadOfOneNodeIsARevisitOnAnother(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	db := postgres.New(t)
-	a, b := newPlace(t, db, "a"), newPlace(t, db, "b")
+	a, b := newFixture(t, db, "a"), newFixture(t, db, "b")
 	a.run(func(f *frontier.Frontier) { a.crawl(f, 0, 20) })
-	a.split(2)
-	one := &shipping{place: a}
-	one.n, one.f, one.stop = a.open()
-	one.end = func() {}
-	two := b.ship()
-	first, second := a.index(one.f), b.index(two.f)
+	one, two := a.open(), b.open()
+	even, odd := parted()
+	one.takes(even)
+	two.takes(odd)
+	first, second := a.index(one.f, one.n), b.index(two.f, two.n)
 	key, o := payloadOf("p", "of-a.warc.gz")
 	one.must(first.Put(key, o))
-	if _, err := one.n.shipOnce(t.Context(), func() error { return errors.New("the log is not on disk") }); err == nil {
+	one.n.sync = func() error { return errors.New("the log is not on disk") }
+	if _, err := one.n.shipOnce(t.Context()); err == nil {
 		t.Fatal("it was shipped before its log was on disk")
 	}
 	if file := b.finds(second, "p"); file != "" {
 		t.Fatalf("a payload in %s is found that was not shipped", file)
 	}
-	_, err := one.n.shipOnce(t.Context(), func() error { return nil })
-	one.must(err)
+	one.n.sync = nil
+	one.ships()
 	if file := b.finds(second, "p"); file != "of-a.warc.gz" {
 		t.Errorf("after the shipment the payload is in %q", file)
 	}
@@ -112,33 +103,24 @@ func TestAPayloadOfOneShardIsARevisitInAnother(t *testing.T) {
 		}
 	}
 
-	_, err = first.Lose(dedup.Loss{File: "cut.warc.gz", From: 10, Cause: dedup.CutOff})
+	_, err := first.Lose(dedup.Loss{File: "cut.warc.gz", From: 10, Cause: dedup.CutOff})
 	one.must(err)
 	key, o = payloadOf("cut", "cut.warc.gz")
 	one.must(first.Put(key, o))
-	_, err = one.n.shipOnce(t.Context(), func() error { return nil })
-	one.must(err)
+	one.ships()
 	if file := b.finds(second, "cut"); file != "" {
 		t.Errorf("a record is found in the lost part of %s", file)
 	}
-	heard := func(s *shipping, after int64) []shared.Loss {
-		s.Helper()
-		list, err := s.n.Losses(t.Context(), after)
-		s.must(err)
-		return list
-	}
-	one.must(one.n.Lose(t.Context(), []string{"of-a.warc.gz", "other.warc.gz"}, "lost"))
-	one.must(one.n.Lose(t.Context(), []string{"other.warc.gz"}, "found"))
-	list := heard(two, 0)
-	if want := []shared.Loss{{File: "of-a.warc.gz", Is: "lost", Order: 1}, {File: "other.warc.gz", Is: "found", Order: 2}}; !slices.Equal(list, want) {
-		t.Fatalf("node b hears %+v, want %+v", list, want)
-	}
-	if len(heard(two, 1)) != 1 || len(heard(two, 2)) != 0 {
-		t.Error("node b hears again what it has heard")
-	}
-	two.must(two.n.NoteLosses(t.Context(), 1))
-	if got := heard(two, 0); len(got) != 1 || got[0].Order != 2 || len(heard(one, 0)) != 2 {
-		t.Errorf("after a start node b hears %+v", got)
+	one.must(one.n.Lose([]string{"of-a.warc.gz", "other.warc.gz"}, "lost"))
+	one.must(one.n.Lose([]string{"other.warc.gz"}, "found"))
+	for after, want := range [][]shared.Loss{
+		{{File: "of-a.warc.gz", Is: "lost", Order: 1}, {File: "other.warc.gz", Is: "found", Order: 2}},
+		{{File: "other.warc.gz", Is: "found", Order: 2}},
+		nil,
+	} {
+		if list, err := two.n.shared.Losses(t.Context(), int64(after)); err != nil || !slices.Equal(list, want) {
+			t.Errorf("after %d node b hears %+v, %v; want %+v", after, list, err, want)
+		}
 	}
 	one.leave()
 	two.leave()
@@ -150,11 +132,11 @@ func TestATakeoverReadsNoPayloads(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	db := postgres.New(t)
-	a, b := newPlace(t, db, "a"), newPlace(t, db, "b")
+	a, b := newFixture(t, db, "a"), newFixture(t, db, "b")
 	const uris, many = 50, 500
 	a.alone(time.Now(), func(f *frontier.Frontier) { // a crawl of a process on its own, with payloads
 		a.crawl(f, 0, uris)
-		index := a.index(f)
+		index := a.index(f, nil)
 		for n := range many {
 			key, o := payloadOf(fmt.Sprint(n), fmt.Sprintf("%d.warc.gz", n%5))
 			a.must(errors.Join(index.Put(key, o), index.Refer(o)))
@@ -165,33 +147,34 @@ func TestATakeoverReadsNoPayloads(t *testing.T) {
 		return frontier.Open(frontier.Options{Dir: a.state, Now: time.Now(), Compactors: -1})
 	}))
 	if n := a.ask(`SELECT count(*) FROM arcrawl.row WHERE k >= 'd' AND k < 'e'`); n != 1 {
-		t.Errorf("%d rows of the shard are of the dedup index, want the loss", n)
+		t.Errorf("%d rows of hosts and nodes are of the dedup index, want the loss", n)
 	}
 	if n := a.ask(`SELECT count(*) FROM arcrawl.payload`); n != 2*many+1 {
 		t.Errorf("%d rows are in the table of payloads, want an entry and a count for each of %d, and the loss", n, many)
 	}
-	n, f, stop := a.open()
-	if kept := a.payloadsIn(f); kept != 2*many {
+	dead := a.open()
+	dead.takes(allParts())
+	if kept := a.payloadsIn(dead.f); kept != 2*many {
 		t.Errorf("the node that had the store keeps %d rows of payloads, want %d", kept, 2*many)
 	}
 	key, o := payloadOf("new", "new.warc.gz")
-	a.must(a.index(f).Put(key, o))
-	_, err := n.shipOnce(t.Context(), func() error { return nil })
-	a.must(err)
+	a.must(a.index(dead.f, dead.n).Put(key, o))
+	dead.ships()
 	key, o = payloadOf("unshipped", "new.warc.gz")
-	a.must(a.index(f).Put(key, o))
-	stop() // it is killed
-	a.must(f.Close())
-	die(t, a, b)
+	a.must(a.index(dead.f, dead.n).Put(key, o))
+	dead.die()
 
-	b.run(func(f *frontier.Frontier) {
+	c := b.open()
+	c.fences("a")
+	c.takes(allParts())
+	func(f *frontier.Frontier) {
 		if kept := b.payloadsIn(f); kept != 0 {
 			t.Errorf("the node that took over has loaded %d rows of payloads", kept)
 		}
 		if got := b.histories(f); len(got) != uris {
 			t.Errorf("%d URIs were loaded, want %d", len(got), uris)
 		}
-		index := b.index(f)
+		index := b.index(f, c.n)
 		for n := range many {
 			want := fmt.Sprintf("%d.warc.gz", n%5)
 			if n%5 == 0 {
@@ -209,11 +192,9 @@ func TestATakeoverReadsNoPayloads(t *testing.T) {
 		if b.must(err); !spent {
 			t.Error("the revisits are not counted any more")
 		}
-	})
-	if !strings.Contains(b.log.String(), "loaded the crawl") {
-		t.Errorf("node b did not load the crawl:\n%s", &b.log)
-	}
-	alone := newPlace(t, db, "alone")
+	}(c.f)
+	c.leave()
+	alone := newFixture(t, db, "alone")
 	to := leaveOptions{Database: a.options().Database, To: alone.state, Now: time.Now()}
 	left, err := leaveCluster(t.Context(), to)
 	alone.must(err)
@@ -224,7 +205,7 @@ func TestATakeoverReadsNoPayloads(t *testing.T) {
 		if n := alone.payloadsIn(f); n != 2*many+1 {
 			t.Errorf("%d rows of payloads came back, want %d", n, 2*many+1)
 		}
-		if index := alone.index(f); alone.finds(index, "7") != "2.warc.gz" || alone.finds(index, "0") != "" {
+		if index := alone.index(f, nil); alone.finds(index, "7") != "2.warc.gz" || alone.finds(index, "0") != "" {
 			t.Error("a payload, or what is lost, did not come back")
 		}
 	})
@@ -237,27 +218,28 @@ func TestNoPayloadIsFoundWhileTheDatabaseIsAway(t *testing.T) {
 	slow.Test(t)
 	db := postgres.New(t)
 	proxy := startProxy(t, db.Address())
-	a := newPlace(t, db, "a")
-	n, f, stop := a.open()
+	a := newFixture(t, db, "a")
+	c := a.open()
+	c.takes(allParts())
+	n, f := c.n, c.f
 	cut, err := shared.Open(t.Context(), db.URL(proxy.address), "cut")
 	a.must(err)
 	defer cut.Close()
 	failures := 0
 	n.payloads = &payloads{read: cut.Payloads, now: time.Now, fail: func(error) { failures++ }}
-	index := a.index(f)
+	index := a.index(f, n)
 	key, o := payloadOf("known", "known.warc.gz")
 	a.must(index.Put(key, o))
 	other, o := payloadOf("other", "other.warc.gz")
 	a.must(index.Put(other, o))
-	_, err = n.shipOnce(t.Context(), func() error { return nil })
-	a.must(err)
+	c.ships()
 	a.must(f.DB().Update(func(txn *badger.Txn) error { // what was archived long ago is not kept
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: append([]byte("d"), other.Payload[:]...)})
 		defer it.Close()
 		it.Rewind()
 		return txn.Delete(it.Item().KeyCopy(nil))
 	}))
-	index = a.index(f)
+	index = a.index(f, n)
 	proxy.gate.Lock()
 	proxy.back.Lock()
 	began := time.Now()
@@ -272,20 +254,7 @@ func TestNoPayloadIsFoundWhileTheDatabaseIsAway(t *testing.T) {
 	if file := a.finds(index, "other"); file != "other.warc.gz" {
 		t.Errorf("when the database is back, the payload is in %q", file)
 	}
-	a.finish(n, f, stop)
-}
-
-// die fences a node that was killed.
-func die(t *testing.T, dead, by *place) {
-	t.Helper()
-	ask, err := openShared(by)
-	by.must(err)
-	defer ask.Close()
-	st, err := ask.Beat(t.Context())
-	by.must(err)
-	if done, err := ask.Fence(t.Context(), dead.name, st.Shards[0].Beat); !done || err != nil {
-		t.Fatalf("fence: %v", err)
-	}
+	c.leave()
 }
 
 // slowDatabase answers questions about payloads.

@@ -7,7 +7,7 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
-// fleetOf returns the states of all shards and nodes of the crawl whose main file is at path.
+// fleetOf returns the states of all nodes of the crawl whose main file is at path.
 func fleetOf(cmd *cobra.Command, path string) (fleetStatus, error) {
 	c, err := clusterConfig(cmd, path)
 	if err != nil {
@@ -22,7 +22,5 @@ func fleetOf(cmd *cobra.Command, path string) (fleetStatus, error) {
 	if err != nil {
 		return fleetStatus{}, err
 	}
-	f := fleetOfReports(state, reports)
-	f.Database = &state
-	return f, nil
+	return fleetOfReports(state, reports), nil
 }

@@ -56,7 +56,8 @@ func (m fleetMember) ask(ctx context.Context, within time.Duration) instance {
 	return answer
 }
 
-// Missing returns an error that names the daemons without an answer, or nil if all answered.
+// Missing returns an error that names the daemons without an answer, and says which hosts nobody crawls; nil if all is
+// well.
 func (f fleetStatus) Missing() error {
 	var names []string
 	for _, i := range f.Instances {
@@ -64,9 +65,15 @@ func (f fleetStatus) Missing() error {
 			names = append(names, i.Name)
 		}
 	}
-	if len(names) == 0 {
+	text, sep := "", ": "
+	if len(names) > 0 {
+		text, sep = fmt.Sprintf(" for %d of %d instances: %s", len(names), len(f.Instances), strings.Join(names, ", ")), "; "
+	}
+	if f.Database != nil && f.Database.Orphans > 0 {
+		text += sep + orphans(f.Database.Orphans)
+	}
+	if text == "" {
 		return nil
 	}
-	list := strings.Join(names, ", ")
-	return fmt.Errorf("%w for %d of %d instances: %s", api.ErrNoDaemon, len(names), len(f.Instances), list)
+	return fmt.Errorf("%w%s", api.ErrNoDaemon, text)
 }

@@ -15,7 +15,7 @@ const maxReported = 50
 // every seven beats.
 const staleAfter = 30
 
-// reportState returns the state of a shard as its node reports it to the cluster, without long lists.
+// reportState returns the state of a node as it reports it to the cluster, without long lists.
 func reportState(s api.Status) ([]byte, error) {
 	s.Alarms = s.Alarms[:min(len(s.Alarms), maxReported)]
 	s.Config.Warnings = s.Config.Warnings[:min(len(s.Config.Warnings), maxReported)]
@@ -27,37 +27,29 @@ func reportState(s api.Status) ([]byte, error) {
 	return text, nil
 }
 
-// fleetOfReports returns the states of all shards of a crawl, as their nodes reported them. A shard without a node that
-// is alive says so.
-func fleetOfReports(state shared.Report, reports map[int]shared.Told) fleetStatus {
-	alive := map[string]bool{}
+// fleetOfReports returns the states of all nodes of a crawl, as they reported them. One that does not answer says so,
+// unless it was drained before.
+func fleetOfReports(state shared.Report, reports map[string]shared.Told) (f fleetStatus) {
 	for _, n := range state.Nodes {
-		alive[n.Name] = n.Alive && !n.Fenced
-	}
-	all := make([]instance, len(state.Shards))
-	for i, s := range state.Shards {
-		one := instance{Name: s.Owner, Where: "the database of the cluster"}
-		if len(state.Shards) > 1 {
-			one.Name = fmt.Sprintf("%s/%d", s.Owner, i+1)
-		}
-		told, found := reports[i+1]
+		one := instance{Name: n.Name, Where: "the database of the cluster"}
+		told, found := reports[n.Name]
 		switch {
-		case s.Owner == "":
-			one.Name = fmt.Sprintf("shard %d", i+1)
-			one.Error = "no node crawls it: start another one"
-		case !alive[s.Owner]:
-			one.Error = "its node does not answer: another one takes over, if one waits"
-		case !found || told.Node != s.Owner || told.Epoch != s.Epoch || told.Beats > staleAfter:
-			one.Error = "its node has not reported its state for a minute, or has just begun"
+		case !n.Alive && n.Draining && n.Parts == 0:
+			continue
+		case !n.Alive || n.Fenced:
+			one.Error = "it does not answer: another one takes over what it crawled"
+		case !found || told.Beats > staleAfter:
+			one.Error = "it has not reported its state for a minute, or has just begun"
 		default:
 			var status api.Status
 			if err := json.Unmarshal(told.Text, &status); err != nil {
-				one.Error = "the report of its node cannot be read; do all nodes have one version? " + err.Error()
+				one.Error = "its report cannot be read; do all nodes have one version? " + err.Error()
 				break
 			}
 			one.Status = &status
 		}
-		all[i] = one
+		f.Instances = append(f.Instances, one)
 	}
-	return fleetStatus{Instances: all}
+	f.Database = &state
+	return f
 }

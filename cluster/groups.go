@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// groupsOf returns a digest of the politeness groups of all hosts, which decide about the shards of a cluster; "" if
+// groupsOf returns a digest of the politeness groups of all hosts, which decide which node visits a host; "" if
 // there are none.
 func groupsOf(c *config.Config) string {
 	now, sum, some := time.Now(), sha256.New(), false
@@ -33,9 +33,9 @@ func groupsOf(c *config.Config) string {
 }
 
 // regroup moves the hosts of the crawl to the parts of their groups, which have changed while all nodes were stopped.
-func (n *thisNode) regroup(ctx context.Context, groups string) error {
+func (n *thisNode) regroup(ctx context.Context) error {
 	n.o.Log.Info().Msg("politeness.group has changed: moving the rows of hosts in the database of the cluster")
-	moved, err := n.shared.Regroup(ctx, groups, func(k, v []byte) (int16, bool) {
+	moved, err := n.shared.Regroup(ctx, n.o.Groups, func(k, v []byte) (int16, bool) {
 		h, ok := frontier.HostOf(k, v)
 		return n.partOf(h), ok
 	})
@@ -45,18 +45,10 @@ func (n *thisNode) regroup(ctx context.Context, groups string) error {
 	return err
 }
 
-// partOf returns the part of the crawl that a host belongs to, if the crawl is divided.
-func (n *thisNode) partOf(h uri.Host) int16 {
-	if n.o.Group == nil {
-		return partOf(h, "")
-	}
-	return partOf(h, n.o.Group(h))
-}
-
-// Accept returns an error if a new configuration must not be put in force while nodes crawl: hosts of other groups
-// belong to other shards, and two nodes would visit them.
-func (n *ownedShard) Accept(c *config.Config) error {
-	if n.shards < 2 || n.o.Groups == nil || groupsOf(c) == n.groups {
+// acceptGroups returns an error if a new configuration must not be put in force while nodes crawl: hosts of other
+// groups belong to other parts, and two nodes would visit them.
+func (n *thisNode) acceptGroups(c *config.Config) error {
+	if groupsOf(c) == n.o.Groups {
 		return nil
 	}
 	return config.Faults{{

@@ -32,17 +32,16 @@ func TestGroupsMayNotChangeWhileNodesCrawl(t *testing.T) {
 		return c
 	}
 	const group, other = "[politeness]\ngroup = \"g\"\n", "[politeness]\ngroup = \"h\"\n"
-	n := &ownedShard{shards: 2, groups: groupsOf(load(group)), thisNode: &thisNode{o: nodeOptions{Groups: func() string { return "" }}}}
-	if err := n.Accept(load(group + "min_delay = \"9s\"\n")); err != nil {
+	n := &thisNode{o: nodeOptions{Groups: groupsOf(load(group))}}
+	if err := n.acceptGroups(load(group + "min_delay = \"9s\"\n")); err != nil {
 		t.Errorf("the groups are the same, and the configuration is refused: %v", err)
 	}
 	for _, text := range []string{other, ""} {
-		if err := n.Accept(load(text)); err == nil || !strings.Contains(err.Error(), "stop all nodes") {
+		if err := n.acceptGroups(load(text)); err == nil || !strings.Contains(err.Error(), "stop all nodes") {
 			t.Errorf("a configuration with other groups: %v", err)
 		}
 	}
-	n.shards = 1
-	if err := n.Accept(load(other)); err != nil {
-		t.Errorf("nothing is divided, and other groups are refused: %v", err)
+	if n.o.Groups == "" || groupsOf(load("")) != "" {
+		t.Errorf("the groups are %q and %q", n.o.Groups, groupsOf(load("")))
 	}
 }

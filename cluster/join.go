@@ -4,18 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// chain answers a request that is repeated with a cursor. It asks one shard; the cursor names the next one.
+// chain answers a request that is repeated with a cursor. It asks one node; the cursor names the next one.
 func chain(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	query, body, inside := from.URL.Query(), x.body, ""
 	cursor := query.Get("cursor")
@@ -36,47 +34,54 @@ func chain(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	}
 	at, rest := 0, ""
 	if cursor != "" {
-		number, after, cut := strings.Cut(cursor, ".")
-		shard, err := strconv.Atoi(number)
-		if at, rest = slices.Index(p.shards, shard), after; err != nil || !cut || at < 0 {
-			problem(to, http.StatusBadRequest, fmt.Sprintf("%q is not the next of an answer to this request", cursor))
+		name, after, cut := strings.Cut(cursor, cursorMark)
+		node, err := url.QueryUnescape(name)
+		if at, rest = slices.Index(p.nodes, node), after; err != nil || !cut || at < 0 {
+			problem(to, http.StatusBadRequest, fmt.Sprintf("%q is not the next of an answer to this request, or its node does "+
+				"not answer now: begin again", cursor))
 			return
 		}
 	}
-	shard := p.shards[at]
+	node := p.nodes[at]
 	if from.Method == http.MethodPost {
 		var err error
-		if body, err = with(nonEmpty(p.bodyFor(shard, body)), inside, "cursor", rest); err != nil {
+		if body, err = with(nonEmpty(p.bodyFor(node, body)), inside, "cursor", rest); err != nil {
 			problem(to, http.StatusBadRequest, err.Error())
 			return
 		}
 	} else {
 		query = withValue(query, "cursor", rest)
 	}
-	a, why := x.ask(from, shard, query, body)
+	a, why := x.ask(from, node, query, body)
 	if why != "" {
-		problem(to, http.StatusBadGateway, why+"; what the other shards have is not shown")
+		problem(to, http.StatusBadGateway, why+"; what the other nodes have is not shown")
 		return
 	}
 	if a.status == http.StatusOK {
 		next := ""
-		if at+1 < len(p.shards) {
-			next = fmt.Sprintf("%d.", p.shards[at+1])
+		if at+1 < len(p.nodes) {
+			next = cursorAt(p.nodes[at+1], "")
 		}
-		a.continueAt(shard, next)
+		a.continueAt(node, next)
 	}
 	a.write(to)
 }
 
-// continueAt makes the cursor of the rest of a shard one for all shards. next is the one after this shard.
-func (a *answer) continueAt(shard int, next string) {
+// cursorMark is between the name of a node and the rest of a cursor. An encoded name does not have it.
+const cursorMark = ":"
+
+// cursorAt returns the cursor of the rest of a node.
+func cursorAt(node, rest string) string { return url.QueryEscape(node) + cursorMark + rest }
+
+// continueAt makes the cursor of the rest of a node one for all nodes. next is the one after this node.
+func (a *answer) continueAt(node, next string) {
 	all := map[string]json.RawMessage{}
 	var rest string
 	if json.Unmarshal(a.body.Bytes(), &all) != nil || all["next"] != nil && json.Unmarshal(all["next"], &rest) != nil {
 		return
 	}
 	if rest != "" {
-		next = fmt.Sprintf("%d.%s", shard, rest)
+		next = cursorAt(node, rest)
 	}
 	all["next"], _ = json.Marshal(next) // a string is always encoded
 	a.encode(all)
@@ -89,67 +94,78 @@ func nonEmpty(body []byte) []byte {
 	return body
 }
 
-// encode replaces the body of an answer.
-func (a *answer) encode(v any) {
-	a.body.Reset()
-	e := json.NewEncoder(&a.body)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // values that were decoded before can be encoded
-}
-
-// write writes an answer to the client.
-func (a *answer) write(to http.ResponseWriter) {
-	copyHeader(to.Header(), a.header)
-	to.WriteHeader(a.status)
-	_, _ = to.Write(a.body.Bytes()) // an error means that the client has gone
-}
-
-// answerWith answers the client with a value that was made of the answers of shards.
+// answerWith answers the client with a value that was made of the answers of nodes.
 func answerWith(to http.ResponseWriter, value any) {
 	a := &answer{header: http.Header{"Content-Type": {"application/json"}}, status: http.StatusOK}
 	a.encode(value)
 	a.write(to)
 }
 
-// sum passes an order on to all shards of a plan, and adds the counts in their answers. If one shard refuses it or
-// cannot be asked, the answer is an error that says so; the order may be repeated.
+// sum passes an order on to all nodes of a plan, and adds the counts in their answers.
 func sum(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-	total := map[string]int64{}
-	var done []string
-	for _, shard := range p.shards {
-		a, why := x.ask(from, shard, from.URL.Query(), p.bodyFor(shard, x.body))
-		if why == "" && a.status == http.StatusOK {
-			counts := map[string]int64{}
-			if err := json.Unmarshal(a.body.Bytes(), &counts); err != nil {
-				why = fmt.Sprintf("the answer of shard %d cannot be read; do all nodes have one version? %v", shard, err)
-			}
-			for name, n := range counts {
-				total[name] += n
-			}
-		}
-		switch {
-		case why != "" && len(done) > 0:
-			text := fmt.Sprintf("%s; done in the shards %s; repeat it for the others", why, strings.Join(done, ", "))
-			problem(to, http.StatusBadGateway, text)
-			return
-		case why != "":
-			problem(to, http.StatusBadGateway, why+"; nothing is done in any shard")
-			return
-		case a.status != http.StatusOK:
-			a.write(to)
-			return
-		}
-		done = append(done, strconv.Itoa(shard))
+	g, ok := x.order(to, from, p)
+	if !ok {
+		return
 	}
-	answerWith(to, total)
+	total := map[string]int64{}
+	all, err := decode[map[string]int64](g.parts)
+	for _, counts := range all {
+		for name, n := range counts {
+			total[name] += n
+		}
+	}
+	g.answer(to, total, err)
 }
 
-// whoever passes an order on to all shards of a plan, of which at least one must know what it is about. The answer is
+// everyone passes an order about the condition of the crawl on to all nodes, and answers with it.
+func everyone(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
+	g, ok := x.order(to, from, p)
+	if !ok {
+		return
+	}
+	var out api.Condition
+	have, err := decode[api.Condition](g.parts)
+	if err == nil {
+		out = joinConditions(nil, have, g.nodes)
+	}
+	g.answer(to, out, err)
+}
+
+// order passes an order on to all nodes of a plan, also if one of them refuses it or cannot be asked. Then it answers
+// the client with an error that says which nodes have the order, and ok is false; the order may be repeated.
+func (x *exchange) order(to http.ResponseWriter, from *http.Request, p plan) (g gathered, ok bool) {
+	var failed []string
+	for _, node := range p.nodes {
+		a, why := x.ask(from, node, from.URL.Query(), p.bodyFor(node, x.body))
+		switch {
+		case why != "":
+			failed = append(failed, why)
+		case a.status == http.StatusOK:
+			g.parts, g.nodes = append(g.parts, a.body.Bytes()), append(g.nodes, node)
+		case len(g.nodes)+len(failed) == 0:
+			a.write(to) // the order is wrong, or the caller may not give it
+			return g, false
+		default:
+			failed = append(failed, fmt.Sprintf("node %s refuses: %s", node, a.why()))
+		}
+	}
+	if len(failed) == 0 {
+		return g, true
+	}
+	where := "done on no node"
+	if len(g.nodes) > 0 {
+		where = "done on node " + strings.Join(g.nodes, ", ")
+	}
+	problem(to, http.StatusBadGateway, strings.Join(failed, "; ")+"; "+where+"; repeat it for the others")
+	return g, false
+}
+
+// whoever passes an order on to all nodes of a plan, of which at least one must know what it is about. The answer is
 // the first good one, or else the first refusal.
 func whoever(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	var first *answer
-	for _, shard := range p.shards {
-		a, why := x.ask(from, shard, from.URL.Query(), x.body)
+	for _, node := range p.nodes {
+		a, why := x.ask(from, node, from.URL.Query(), x.body)
 		if why != "" {
 			problem(to, http.StatusBadGateway, why+"; repeat it when that node answers")
 			return
@@ -161,16 +177,14 @@ func whoever(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	first.write(to)
 }
 
-// gathered holds what the shards of a plan answered.
+// gathered holds what the nodes of a plan answered.
 type gathered struct {
-	parts   [][]byte
-	shards  []int               // of the parts
-	nodes   []string            // that crawl these shards
-	missing map[string][]string // shards that could not be asked, by the reason
-	notes   []string            // what else is missing
+	parts [][]byte
+	nodes []string // of the parts
+	notes []string // what is missing
 }
 
-// gather asks all shards of a plan, and keeps their answers.
+// gather asks all nodes of a plan, and keeps their answers.
 func (x *exchange) gather(
 	to http.ResponseWriter, from *http.Request, p plan, query url.Values,
 ) (g gathered, ok bool) {
@@ -180,7 +194,7 @@ func (x *exchange) gather(
 	return g, ok
 }
 
-// ask asks all shards of a plan, and returns their answers, and these joined. If that fails, it answers the client
+// ask asks all nodes of a plan, and returns their answers, and these joined. If that fails, it answers the client
 // itself, and ok is false.
 func ask[A any](
 	x *exchange, to http.ResponseWriter, from *http.Request, p plan, query url.Values,
@@ -198,23 +212,21 @@ func ask[A any](
 	return g, parts, all, err == nil
 }
 
-// joinGathered joins the answers of the shards of a plan.
+// joinGathered joins the answers of the nodes of a plan.
 func joinGathered[A any](x *exchange, g *gathered, from *http.Request, parts []A) (A, error) {
-	j := joining{nodes: g.nodes, shards: g.shards, named: true, from: from, body: x.body}
-	all, err := join(&j, parts)
+	j := joining{from: from, body: x.body}
+	all, err := join(&j, parts, g.nodes)
 	g.notes = append(g.notes, j.notes...)
 	return all, err
 }
 
-// gatherEach asks all shards of a plan, and calls see with each answer. If one refuses, or an order cannot be passed
-// on, it answers the client itself, and ok is false. A shard that is just being handed over is missing.
+// gatherEach asks all nodes of a plan, and calls see with each answer. If one refuses, or an order cannot be passed on,
+// it answers the client itself, and ok is false. A node that is just starting or stopping is missing.
 func (x *exchange) gatherEach(
 	to http.ResponseWriter, from *http.Request, p plan, query url.Values, see func(part []byte),
 ) (g gathered, ok bool) {
-	g.missing = map[string][]string{}
-	for _, shard := range p.shards {
-		node := x.Node(shard)
-		a, why := x.ask(from, shard, query, p.bodyFor(shard, x.body))
+	for _, node := range p.nodes {
+		a, why := x.ask(from, node, query, p.bodyFor(node, x.body))
 		if why == "" && a.status == http.StatusServiceUnavailable {
 			why = fmt.Sprintf("node %s has no answer now: %s", node, a.why())
 		}
@@ -223,59 +235,43 @@ func (x *exchange) gatherEach(
 			problem(to, http.StatusBadGateway, why)
 			return g, false
 		case why != "":
-			g.missing[why] = append(g.missing[why], strconv.Itoa(shard))
+			g.notes = append(g.notes, "not in this answer: "+why)
 		case a.status != http.StatusOK:
 			a.write(to)
 			return g, false
 		default:
 			see(a.body.Bytes())
-			g.shards, g.nodes = append(g.shards, shard), append(g.nodes, node)
+			g.nodes = append(g.nodes, node)
 		}
 	}
-	if len(g.shards) == 0 {
-		problem(to, http.StatusBadGateway, slices.Sorted(maps.Keys(g.missing))[0])
+	if len(g.nodes) == 0 {
+		problem(to, http.StatusBadGateway, strings.Join(g.notes, "; "))
 		return g, false
 	}
 	return g, true
 }
 
-// answer answers the client with a list, or with the error of joining it, and names the shards that are not in it.
+// answer answers the client with a list, or with the error of joining it, and says what is not in it.
 func (g gathered) answer(to http.ResponseWriter, list any, err error) {
 	if err != nil {
-		problem(to, http.StatusBadGateway, "join the answers of all shards: "+err.Error()+"; do all nodes have one version?")
+		problem(to, http.StatusBadGateway, "join the answers of all nodes: "+err.Error()+"; do all nodes have one version?")
 		return
 	}
-	var texts []string
-	for _, why := range slices.Sorted(maps.Keys(g.missing)) {
-		texts = append(texts, fmt.Sprintf("not in this answer: shard %s: %s", strings.Join(g.missing[why], ", "), why))
-	}
-	if texts = append(texts, g.notes...); len(texts) > 0 {
-		to.Header().Set(api.MissingHeader, oneLine(strings.Join(texts, "; ")))
-	}
+	addMissing(to, g.notes...)
 	answerWith(to, list)
 }
 
-// oneLine makes a text fit for a header.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return ' '
-		}
-		return r
-	}, s)
-	return s[:min(len(s), 2000)]
-}
-
-// joinAnswers makes one answer from the answers of the shards of a plan.
+// joinAnswers makes one answer from the answers of the nodes of a plan.
 type joinAnswers func(x *exchange, to http.ResponseWriter, from *http.Request, p plan)
 
-// joined is how answers of one type are joined.
+// joined is how one answer is made of the answers to a request.
 type joined struct {
 	answers joinAnswers
-	check   func() error // returns an error unless each field of the type says how it is joined
+	check   func() error // returns an error unless each field of the type says how it is joined; nil = no fields are
+	whole   bool         // see plan
 }
 
-// all returns how the answers of all shards of a plan are joined.
+// all returns how the answers of all nodes of a plan are joined.
 func all[A any]() joined {
 	return joined{
 		answers: func(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
@@ -298,8 +294,7 @@ func folded[A any]() joined {
 			var one A
 			faults = append(faults, json.Unmarshal(part, &one))
 			two := append(sum, one)
-			j := joining{nodes: make([]string, len(two)), shards: make([]int, len(two))}
-			next, err := join(&j, two)
+			next, err := join(&joining{}, two, make([]string, len(two)))
 			sum, faults = []A{next}, append(faults, err)
 		})
 		if ok {
@@ -315,7 +310,13 @@ func (h joined) with(a joinAnswers) joined {
 	return h
 }
 
-// decode returns the answers of the shards as values.
+// ofWhole returns how answers are joined that are about the crawl as a whole.
+func (h joined) ofWhole() joined {
+	h.whole = true
+	return h
+}
+
+// decode returns the answers of the nodes as values.
 func decode[A any](parts [][]byte) ([]A, error) {
 	list := make([]A, len(parts))
 	for i, p := range parts {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// joining makes one answer from the answers of shards, field by field. The tag `join` of each field says how:
+// joining makes one answer from the answers of nodes, field by field. The tag `join` of each field says how:
 //
 //	sum          numbers are added; a negative one is unknown, and so is the sum
 //	max, min     the largest or the smallest number; the latest or the earliest time that is known
@@ -20,64 +20,55 @@ import (
 //	named        the texts, with the names of the nodes; see list
 //	parts        a struct, or a pointer to one, whose fields are joined in turn
 //
-// "node " before that means that it concerns the node: one shard of each node answers for the others. Elements of a
-// list are taken as they are, except that a field with the tag "named" gets the name of the node. All other tags name a
-// rule in [fieldRules] or in [answerRules].
+// Elements of a list are taken as they are, except that a field with the tag "named" gets the name of the node. All
+// other tags name a rule in [fieldRules] or in [answerRules].
 type joining struct {
-	nodes  []string // that gave each answer
-	shards []int    // of these nodes
-	named  bool     // texts get the names of nodes
-	from   *http.Request
-	body   []byte   // of the request
-	notes  []string // what the answer does not have, for people
+	from  *http.Request
+	body  []byte   // of the request
+	notes []string // what the answer does not have, for people
 
 	ofFields  map[string]ruleOfField
 	ofAnswers map[string]ruleOfAnswer
 }
 
-// ruleOfField returns the value of a field from its values in the answers at some places.
-type ruleOfField func(j *joining, values []reflect.Value, at []int) reflect.Value
+// ruleOfField returns the value of a field from its values in the answers of some nodes.
+type ruleOfField func(j *joining, values []reflect.Value, nodes []string) reflect.Value
 
-// ruleOfAnswer returns an answer with the fields that have the tag of the rule, from the answers at some places.
-type ruleOfAnswer func(j *joining, parts []reflect.Value, at []int) (reflect.Value, error)
+// ruleOfAnswer returns an answer with the fields that have the tag of the rule, from the answers of some nodes.
+type ruleOfAnswer func(j *joining, parts []reflect.Value, nodes []string) (reflect.Value, error)
 
-// join makes one answer from answers, of which there is at least one.
-func join[A any](j *joining, parts []A) (out A, err error) {
+// join makes one answer from the answers of nodes, of which there is at least one.
+func join[A any](j *joining, parts []A, nodes []string) (out A, err error) {
 	j.ofFields, j.ofAnswers = fieldRules(), answerRules()
-	values, at := make([]reflect.Value, len(parts)), make([]int, len(parts))
+	values := make([]reflect.Value, len(parts))
 	for i := range parts {
-		values[i], at[i] = reflect.ValueOf(&parts[i]).Elem(), i
+		values[i] = reflect.ValueOf(&parts[i]).Elem()
 	}
-	return out, j.fields(reflect.ValueOf(&out).Elem(), values, at)
+	return out, j.fields(reflect.ValueOf(&out).Elem(), values, nodes)
 }
 
-// fields sets the fields of a struct from structs, which come from the answers at some places.
-func (j *joining) fields(out reflect.Value, parts []reflect.Value, at []int) error {
+// fields sets the fields of a struct from the structs in the answers of some nodes.
+func (j *joining) fields(out reflect.Value, parts []reflect.Value, nodes []string) error {
 	joined := map[string]reflect.Value{} // by rules of answers
 	for i := range out.NumField() {
 		field := out.Type().Field(i)
-		tag := field.Tag.Get("join")
-		rule, ofNode := strings.CutPrefix(tag, "node ")
-		some, where := parts, at
-		if ofNode {
-			some, where = j.oneOfEachNode(parts, at)
-		}
+		rule := field.Tag.Get("join")
 		if whole := j.ofAnswers[rule]; whole != nil {
-			if _, done := joined[tag]; !done {
-				all, err := whole(j, some, where)
+			if _, done := joined[rule]; !done {
+				all, err := whole(j, parts, nodes)
 				if err != nil {
 					return err
 				}
-				joined[tag] = all
+				joined[rule] = all
 			}
-			out.Field(i).Set(joined[tag].Field(i))
+			out.Field(i).Set(joined[rule].Field(i))
 			continue
 		}
-		values := make([]reflect.Value, len(some))
-		for k, p := range some {
+		values := make([]reflect.Value, len(parts))
+		for k, p := range parts {
 			values[k] = p.Field(i)
 		}
-		if err := j.field(out.Field(i), rule, values, where); err != nil {
+		if err := j.field(out.Field(i), rule, values, nodes); err != nil {
 			return fmt.Errorf("%s.%s: %w", out.Type(), field.Name, err)
 		}
 	}
@@ -85,49 +76,37 @@ func (j *joining) fields(out reflect.Value, parts []reflect.Value, at []int) err
 }
 
 // field sets a field from its values.
-func (j *joining) field(out reflect.Value, rule string, values []reflect.Value, at []int) error {
+func (j *joining) field(out reflect.Value, rule string, values []reflect.Value, nodes []string) error {
 	if rule == "parts" {
-		return j.structs(out, values, at)
+		return j.structs(out, values, nodes)
 	}
 	join := j.ofFields[rule]
 	if join == nil {
 		return fmt.Errorf("no tag says how it is joined, or the tag %q is unknown", rule)
 	}
-	if v := join(j, values, at); v.IsValid() {
+	if v := join(j, values, nodes); v.IsValid() {
 		out.Set(v)
 	}
 	return nil
 }
 
 // structs sets a struct from structs, or a pointer to one from those that are not nil.
-func (j *joining) structs(out reflect.Value, values []reflect.Value, at []int) error {
+func (j *joining) structs(out reflect.Value, values []reflect.Value, nodes []string) error {
 	if out.Kind() != reflect.Pointer {
-		return j.fields(out, values, at)
+		return j.fields(out, values, nodes)
 	}
 	var some []reflect.Value
-	var where []int
+	var of []string
 	for i, v := range values {
 		if !v.IsNil() {
-			some, where = append(some, v.Elem()), append(where, at[i])
+			some, of = append(some, v.Elem()), append(of, nodes[i])
 		}
 	}
 	if len(some) == 0 {
 		return nil
 	}
 	out.Set(reflect.New(out.Type().Elem()))
-	return j.fields(out.Elem(), some, where)
-}
-
-// oneOfEachNode returns the first value of each node.
-func (j *joining) oneOfEachNode(parts []reflect.Value, at []int) (some []reflect.Value, where []int) {
-	known := map[string]bool{}
-	for i, p := range parts {
-		if node := j.nodes[at[i]]; !known[node] {
-			known[node] = true
-			some, where = append(some, p), append(where, at[i])
-		}
-	}
-	return some, where
+	return j.fields(out.Elem(), some, of)
 }
 
 // declared returns an error unless each field of a type, and of the structs in it that are joined, says how it is
@@ -138,14 +117,14 @@ func declared(t reflect.Type) error {
 	}
 	for i := range t.NumField() {
 		field := t.Field(i)
-		rule := strings.TrimPrefix(field.Tag.Get("join"), "node ")
+		rule := field.Tag.Get("join")
 		switch {
 		case rule == "parts":
 			if err := declared(field.Type); err != nil {
 				return err
 			}
 		case fieldRules()[rule] == nil && answerRules()[rule] == nil:
-			return fmt.Errorf("%s.%s has the tag join:%q, which is not a rule; say how the values of several shards are joined",
+			return fmt.Errorf("%s.%s has the tag join:%q, which is not a rule; say how the values of several nodes are joined",
 				t, field.Name, rule)
 		}
 	}
@@ -157,8 +136,8 @@ func simpleRules() map[string]ruleOfField {
 	return map[string]ruleOfField{
 		"sum": sumOf, "max": extreme(1), "min": extreme(-1),
 		"or": truth(true), "and": truth(false), "list": lists, "named": namedTexts, "texts": differentTexts,
-		"first": func(_ *joining, values []reflect.Value, _ []int) reflect.Value { return values[0] },
-		"some": func(_ *joining, values []reflect.Value, _ []int) (found reflect.Value) {
+		"first": func(_ *joining, values []reflect.Value, _ []string) reflect.Value { return values[0] },
+		"some": func(_ *joining, values []reflect.Value, _ []string) (found reflect.Value) {
 			for _, v := range values {
 				if !v.IsZero() {
 					return v
@@ -170,7 +149,7 @@ func simpleRules() map[string]ruleOfField {
 }
 
 // sumOf adds numbers. One that is negative is unknown, and so is the sum.
-func sumOf(_ *joining, values []reflect.Value, _ []int) reflect.Value {
+func sumOf(_ *joining, values []reflect.Value, _ []string) reflect.Value {
 	sum := reflect.New(values[0].Type()).Elem()
 	for _, v := range values {
 		switch {
@@ -189,7 +168,7 @@ func sumOf(_ *joining, values []reflect.Value, _ []int) reflect.Value {
 // extreme returns the rule for the largest value, with the sign 1, or for the smallest, with -1. Times that are not
 // known do not count.
 func extreme(sign int) ruleOfField {
-	return func(_ *joining, values []reflect.Value, _ []int) (best reflect.Value) {
+	return func(_ *joining, values []reflect.Value, _ []string) (best reflect.Value) {
 		for _, v := range values {
 			isTime := v.Kind() == reflect.Pointer || v.Kind() == reflect.Struct
 			if isTime && v.IsZero() {
@@ -222,7 +201,7 @@ func compare(a, b reflect.Value) int {
 
 // truth returns the rule that is a truth if some value is, and the other one if none is.
 func truth(is bool) ruleOfField {
-	return func(_ *joining, values []reflect.Value, _ []int) reflect.Value {
+	return func(_ *joining, values []reflect.Value, _ []string) reflect.Value {
 		for _, v := range values {
 			if v.Bool() == is {
 				return v
@@ -233,7 +212,7 @@ func truth(is bool) ruleOfField {
 }
 
 // lists returns the elements of all lists. A field of an element with the tag "named" gets the name of its node.
-func lists(j *joining, values []reflect.Value, at []int) reflect.Value {
+func lists(_ *joining, values []reflect.Value, nodes []string) reflect.Value {
 	t := values[0].Type()
 	all := reflect.New(t).Elem()
 	for i, v := range values {
@@ -243,8 +222,8 @@ func lists(j *joining, values []reflect.Value, at []int) reflect.Value {
 		for k := range v.Len() {
 			one := reflect.New(t.Elem()).Elem()
 			one.Set(v.Index(k))
-			if j.named && one.Kind() == reflect.Struct {
-				j.nameFields(one, j.nodes[at[i]])
+			if one.Kind() == reflect.Struct {
+				nameFields(one, nodes[i])
 			}
 			all = reflect.Append(all, one)
 		}
@@ -253,7 +232,7 @@ func lists(j *joining, values []reflect.Value, at []int) reflect.Value {
 }
 
 // nameFields puts the name of a node before the fields of a struct that ask for it.
-func (j *joining) nameFields(v reflect.Value, node string) {
+func nameFields(v reflect.Value, node string) {
 	for i := range v.NumField() {
 		if v.Type().Field(i).Tag.Get("join") == "named" {
 			v.Field(i).SetString("node " + node + ": " + v.Field(i).String())
@@ -262,22 +241,18 @@ func (j *joining) nameFields(v reflect.Value, node string) {
 }
 
 // namedTexts returns texts with the names of their nodes.
-func namedTexts(j *joining, values []reflect.Value, at []int) reflect.Value {
+func namedTexts(_ *joining, values []reflect.Value, nodes []string) reflect.Value {
 	var all []string
 	for i, v := range values {
-		switch {
-		case v.IsZero():
-		case j.named:
-			all = append(all, "node "+j.nodes[at[i]]+": "+v.String())
-		default:
-			all = append(all, v.String())
+		if !v.IsZero() {
+			all = append(all, "node "+nodes[i]+": "+v.String())
 		}
 	}
 	return reflect.ValueOf(strings.Join(all, "; "))
 }
 
 // differentTexts returns the texts that differ, in their order.
-func differentTexts(_ *joining, values []reflect.Value, _ []int) reflect.Value {
+func differentTexts(_ *joining, values []reflect.Value, _ []string) reflect.Value {
 	var all []string
 	known := map[string]bool{"": true}
 	for _, v := range values {

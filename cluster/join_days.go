@@ -47,7 +47,7 @@ func joinDays(parts []api.DayReport) api.DayReport {
 }
 
 // joinToday returns the row of a day.
-func joinToday(_ *joining, all []api.DayRow, _ []int) api.DayRow {
+func joinToday(_ *joining, all []api.DayRow, _ []string) api.DayRow {
 	reports := make([]api.DayReport, len(all))
 	for i, row := range all {
 		reports[i].All = row

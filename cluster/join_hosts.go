@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,14 +28,14 @@ func page(asked url.Values) (limit, offset int, err error) {
 	}
 	if text := asked.Get("offset"); text != "" {
 		if offset, err = strconv.Atoi(text); err != nil || offset < 0 || limit+offset > deepest {
-			return 0, 0, fmt.Errorf("offset %q is not a number from 0, or ends after %d hosts, the maximum for all shards of "+
-				"a cluster: narrow the list with q or state, or name a shard", text, deepest)
+			return 0, 0, fmt.Errorf("offset %q is not a number from 0, or ends after %d hosts, the maximum for all nodes of "+
+				"a cluster: narrow the list with q or state, or name a node", text, deepest)
 		}
 	}
 	return limit, offset, nil
 }
 
-// joinHosts answers with a page of the hosts of all shards. It asks each shard for its hosts up to the end of the page.
+// joinHosts answers with a page of the hosts of all nodes. It asks each node for its hosts up to the end of the page.
 func joinHosts(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	asked := from.URL.Query()
 	limit, offset, err := page(asked)
@@ -44,14 +43,15 @@ func joinHosts(x *exchange, to http.ResponseWriter, from *http.Request, p plan) 
 		problem(to, http.StatusBadRequest, err.Error())
 		return
 	}
-	out, missing := api.Hosts{Hosts: []api.Host{}}, map[string][]string{}
-	for begin := 0; begin < limit+offset && len(p.shards) > 0; begin += maxHosts {
+	out := api.Hosts{Hosts: []api.Host{}}
+	var notes []string
+	for begin := 0; begin < limit+offset && len(p.nodes) > 0; begin += maxHosts {
 		query := withValue(asked, "limit", strconv.Itoa(min(maxHosts, limit+offset-begin)))
 		g, ok := x.gather(to, from, p, withValue(query, "offset", strconv.Itoa(begin)))
 		if !ok {
 			return
 		}
-		maps.Copy(missing, g.missing)
+		notes = append(notes, g.notes...)
 		var parts []api.Hosts
 		if parts, err = decode[api.Hosts](g.parts); err != nil {
 			break
@@ -65,20 +65,20 @@ func joinHosts(x *exchange, to http.ResponseWriter, from *http.Request, p plan) 
 			out = round
 		}
 		out.Hosts = hosts
-		var more []int
+		var more []string
 		for i, part := range parts {
 			if part.Total > begin+maxHosts {
-				more = append(more, g.shards[i])
+				more = append(more, g.nodes[i])
 			}
 		}
 		sortHosts(out.Hosts, asked.Get("sort"))
-		out.Hosts, p.shards = out.Hosts[:min(limit+offset, len(out.Hosts))], more
+		out.Hosts, p.nodes = out.Hosts[:min(limit+offset, len(out.Hosts))], more
 	}
 	out.Hosts = out.Hosts[min(offset, len(out.Hosts)):]
-	gathered{missing: missing}.answer(to, out, err)
+	gathered{notes: notes}.answer(to, out, err)
 }
 
-// sortHosts sorts hosts as one shard does.
+// sortHosts sorts hosts as one node does.
 func sortHosts(hosts []api.Host, by string) {
 	larger := map[string]func(a, b api.Host) int{
 		"overdue":  func(a, b api.Host) int { return cmp.Compare(b.Overdue, a.Overdue) },

@@ -16,9 +16,8 @@ func orderPackages(x *exchange, to http.ResponseWriter, from *http.Request, p pl
 	var g gathered
 	var first *answer
 	var done []string
-	for _, shard := range p.shards {
-		node := x.Node(shard)
-		a, why := x.ask(from, shard, from.URL.Query(), x.body)
+	for _, node := range p.nodes {
+		a, why := x.ask(from, node, from.URL.Query(), x.body)
 		if why == "" && a.status != http.StatusOK {
 			why = a.why()
 		}
@@ -37,27 +36,21 @@ func orderPackages(x *exchange, to http.ResponseWriter, from *http.Request, p pl
 		return
 	}
 	g.notes = append(g.notes, fmt.Sprintf("each of the nodes %s makes a package of its archive", strings.Join(done, ", ")))
-	g.noteIdle(x, from, "the archive")
+	g.noteAway(x, from, "the archive")
 	var one api.Package
 	g.answer(to, &one, json.Unmarshal(first.body.Bytes(), &one))
 }
 
-// noteIdle notes that something of the nodes that crawl nothing now is not in an answer.
-func (g *gathered) noteIdle(x *exchange, from *http.Request, what string) {
-	if x.Nodes == nil {
-		return
-	}
-	names, err := x.Nodes(from.Context())
+// noteAway notes that something of the nodes that are away is not in an answer.
+func (g *gathered) noteAway(x *exchange, from *http.Request, what string) {
+	all, err := x.nodes.AllNames(from.Context())
 	if err != nil {
-		g.notes = append(g.notes, fmt.Sprintf("%s of nodes that crawl nothing now is not in this answer; their names cannot be read: %v", what, err))
+		g.notes = append(g.notes, fmt.Sprintf("%s of nodes that are away is not in this answer; their names cannot be read: %v", what, err))
 		return
 	}
-	crawl := map[string]bool{}
-	for _, shard := range x.all() {
-		crawl[x.Node(shard)] = true
-	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return crawl[name] })
-	if len(names) > 0 {
-		g.notes = append(g.notes, fmt.Sprintf("not in this answer: %s of node %s, which crawls nothing now", what, strings.Join(names, ", ")))
+	away := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(x.names, name) })
+	if len(away) > 0 {
+		g.notes = append(g.notes, fmt.Sprintf("not in this answer: %s of node %s, which is away", what,
+			strings.Join(away, ", ")))
 	}
 }

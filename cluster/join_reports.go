@@ -18,7 +18,7 @@ func joinOverdue(x *exchange, to http.ResponseWriter, from *http.Request, p plan
 	asked := from.URL.Query()
 	limit, err := strconv.Atoi(cmp.Or(asked.Get("limit"), "100"))
 	query := withValue(asked, "late", "true")
-	valid := err == nil && limit > 0 && limit <= maxHosts // otherwise any shard says what is wrong with it
+	valid := err == nil && limit > 0 && limit <= maxHosts // otherwise any node says what is wrong with it
 	if valid && cmp.Or(asked.Get("by"), "host") != "host" {
 		query.Set("limit", strconv.Itoa(maxHosts)) // all rows are needed, and there are few
 	}
@@ -35,56 +35,74 @@ var gauges = map[string]func(a, b int64) int64{
 
 func plus(a, b int64) int64 { return a + b }
 
-// addSeries adds the series of shards, and notes which begin later than others: their nodes have taken them over since.
-// The highest overdue time and the least free space count; all else is added. A gauge is unknown at times when a shard
-// has none.
-func addSeries(g *joining, parts []api.Series, places []int) (api.Series, error) {
+// joinSeries answers with the series of the whole crawl.
+func joinSeries(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
+	if g, _, series, ok := ask[api.Series](x, to, from, p, from.URL.Query()); ok {
+		g.noteAway(x, from, "the counts")
+		g.answer(to, series, nil)
+	}
+}
+
+// addSeries adds the series of nodes, and notes which begin later than others.
+func addSeries(j *joining, parts []api.Series, nodes []string) (api.Series, error) {
 	out := api.Series{Step: parts[0].Step, Times: []int64{}, Values: map[string][]int64{}}
-	steps := map[int64]int{} // how many shards have each time
-	for _, p := range parts {
-		for _, t := range p.Times {
+	steps, at := map[int64]int{}, make([]map[int64]int, len(parts)) // how many nodes have each time, and where
+	for i, p := range parts {
+		at[i] = map[int64]int{}
+		for k, t := range p.Times {
 			steps[t]++
+			at[i][t] = k
+		}
+		for name := range p.Values {
+			out.Values[name] = nil
 		}
 	}
 	out.Times = slices.Sorted(maps.Keys(steps))
 	for n := len(out.Times); n > 1 && steps[out.Times[n-1]] < len(parts); n-- { // some have not ended the last step yet
 		out.Times = out.Times[:n-1]
 	}
-	at := map[int64]int{}
-	for i, t := range out.Times {
-		at[t] = i
-	}
-	for i, p := range parts {
-		for name, values := range p.Values {
-			if out.Values[name] == nil {
-				out.Values[name] = make([]int64, len(out.Times))
-			}
-			join, all := gauges[name], out.Values[name]
-			for j, v := range values[:min(len(values), len(p.Times))] {
-				k, known := at[p.Times[j]]
-				switch {
-				case !known:
-				case join == nil:
-					all[k] += max(v, 0)
-				case v < 0 || all[k] < 0 || steps[p.Times[j]] < len(parts):
-					all[k] = -1
-				case i == 0:
-					all[k] = v
-				default:
-					all[k] = join(all[k], v)
+	for name := range out.Values {
+		for _, t := range out.Times {
+			have, complete := []int64{}, true
+			for i, p := range parts {
+				if k, known := at[i][t]; known && k < len(p.Values[name]) {
+					have = append(have, p.Values[name][k])
+				} else if len(p.Times) > 0 && p.Times[0] <= t {
+					complete = false
 				}
 			}
+			out.Values[name] = append(out.Values[name], addStep(gauges[name], have, complete))
 		}
+	}
+	for i, p := range parts {
 		if len(p.Times) > 0 && len(out.Times) > 0 && p.Times[0] > out.Times[0]+2*int64(time.Duration(out.Step).Seconds()) {
-			g.notes = append(g.notes, fmt.Sprintf("shard %d is counted since %s only: node %s has no earlier counts of it",
-				g.shards[places[i]], time.Unix(p.Times[0], 0).UTC().Format("2006-01-02 15:04 MST"), g.nodes[places[i]]))
+			j.notes = append(j.notes, fmt.Sprintf("node %s is counted since %s only",
+				nodes[i], time.Unix(p.Times[0], 0).UTC().Format("2006-01-02 15:04 MST")))
 		}
 	}
 	return out, nil
 }
 
-// joinDedup answers with a summary of deduplication: of the logs of all nodes, each of which is the log of all shards
-// of the node.
+// addStep returns the value of a step of a series from the values of the nodes that have the step. gauge is nil for a
+// number that is counted in each step. A gauge is unknown if a node does not know it, or if not all nodes that were
+// counted before have the step.
+func addStep(gauge func(a, b int64) int64, have []int64, complete bool) (all int64) {
+	for i, v := range have {
+		switch {
+		case gauge == nil:
+			all += max(v, 0)
+		case v < 0 || !complete:
+			return -1
+		case i == 0:
+			all = v
+		default:
+			all = gauge(all, v)
+		}
+	}
+	return all
+}
+
+// joinDedup answers with a summary of deduplication: of the logs of all nodes.
 func joinDedup(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	asked := from.URL.Query()
 	query := withValue(asked, "rows", strconv.Itoa(maxTallies))
@@ -99,7 +117,7 @@ func joinDedup(x *exchange, to http.ResponseWriter, from *http.Request, p plan) 
 	if !out.Complete {
 		g.notes = append(g.notes, "only the ends of the logs are read, which begin at different times: "+strings.Join(since, ", "))
 	}
-	g.noteIdle(x, from, "the log")
+	g.noteAway(x, from, "the log")
 	g.answer(to, out, nil)
 }
 
@@ -108,7 +126,7 @@ const maxTallies = 10_000
 
 // addRows adds the rows of several nodes by their keys. A list that is full may lack a key: rows that it does not have
 // are left out.
-func addRows(j *joining, parts [][]api.DedupRow, _ []int) []api.DedupRow {
+func addRows(j *joining, parts [][]api.DedupRow, _ []string) []api.DedupRow {
 	limit, err := strconv.Atoi(j.asked().Get("rows"))
 	if err != nil { // none is named
 		limit = 100
@@ -130,7 +148,7 @@ func addRows(j *joining, parts [][]api.DedupRow, _ []int) []api.DedupRow {
 	out := []api.DedupRow{}
 	for key, rows := range of {
 		if in[key] == full {
-			r, _ := join(&joining{}, rows) // a test makes sure that all fields have tags
+			r, _ := join(&joining{}, rows, make([]string, len(rows))) // a test makes sure that all fields have tags
 			out = append(out, r)
 		}
 	}

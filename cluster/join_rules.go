@@ -17,7 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// The maximum numbers of rows in an answer, as of one shard.
+// The maximum numbers of rows in an answer, as of one node.
 const (
 	maxVisits  = 100
 	maxDown    = 20
@@ -31,14 +31,14 @@ const (
 // fieldRules returns the rules for single fields.
 func fieldRules() map[string]ruleOfField {
 	rules := map[string]ruleOfField{
-		"condition":   values(func(j *joining, all []api.Condition, at []int) api.Condition { return j.condition(all, at) }),
+		"condition":   values(joinConditions),
 		"least free":  values(leastFree),
 		"due":         values(addDue),
 		"unreachable": sorted(maxDown, func(a, b api.Unreachable) int { return cmp.Compare(b.Failures, a.Failures) }),
 		"longest":     sorted(maxVisits, func(a, b api.Visit) int { return cmp.Compare(b.Seconds, a.Seconds) }),
 		"alarms":      values(joinAlarms),
 		"silent":      sorted(maxMissing, func(a, b api.Alarm) int { return b.Since.Compare(a.Since) }),
-		"short": values(func(_ *joining, all [][]api.HostPace, _ []int) []api.HostPace {
+		"short": values(func(_ *joining, all [][]api.HostPace, _ []string) []api.HostPace {
 			list := concat(all)
 			admin.SortPace(list)
 			return first(list, maxMissing)
@@ -50,7 +50,7 @@ func fieldRules() map[string]ruleOfField {
 		"rows":      values(addRows),
 		"asked":     values(inOrder),
 		"packages":  values(joinPackages),
-		"fronts": values(func(_ *joining, all [][]api.FrontPage, _ []int) []api.FrontPage {
+		"fronts": values(func(_ *joining, all [][]api.FrontPage, _ []string) []api.FrontPage {
 			return api.SortFronts(concat(all))
 		}),
 		"today": values(joinToday),
@@ -69,26 +69,26 @@ func answerRules() map[string]ruleOfAnswer {
 		"traps":    parts(joinTraps),
 		"headers":  parts(joinHeaders),
 		"series":   parts(addSeries),
-		"days": parts(func(_ *joining, all []api.DayReport, _ []int) (api.DayReport, error) {
+		"days": parts(func(_ *joining, all []api.DayReport, _ []string) (api.DayReport, error) {
 			return joinDays(all), nil
 		}),
-		"overdue": parts(func(j *joining, all []api.Overdue, _ []int) (api.Overdue, error) {
+		"overdue": parts(func(j *joining, all []api.Overdue, _ []string) (api.Overdue, error) {
 			return sumOverdue(all, j.limit(100))
 		}),
 	}
 }
 
 // values makes a rule for fields of one type.
-func values[V any](join func(j *joining, all []V, at []int) V) ruleOfField {
-	return func(j *joining, list []reflect.Value, at []int) reflect.Value {
-		out := join(j, valuesOf[V](list), at)
+func values[V any](join func(j *joining, all []V, nodes []string) V) ruleOfField {
+	return func(j *joining, list []reflect.Value, nodes []string) reflect.Value {
+		out := join(j, valuesOf[V](list), nodes)
 		return reflect.ValueOf(&out).Elem()
 	}
 }
 
 // sorted makes a rule for lists: their first elements in an order.
 func sorted[V any](most int, compare func(a, b V) int) ruleOfField {
-	return values(func(_ *joining, all [][]V, _ []int) []V {
+	return values(func(_ *joining, all [][]V, _ []string) []V {
 		list := concat(all)
 		slices.SortStableFunc(list, compare)
 		return first(list, most)
@@ -96,9 +96,9 @@ func sorted[V any](most int, compare func(a, b V) int) ruleOfField {
 }
 
 // parts makes a rule for answers of one type.
-func parts[A any](join func(j *joining, all []A, at []int) (A, error)) ruleOfAnswer {
-	return func(j *joining, list []reflect.Value, at []int) (reflect.Value, error) {
-		out, err := join(j, valuesOf[A](list), at)
+func parts[A any](join func(j *joining, all []A, nodes []string) (A, error)) ruleOfAnswer {
+	return func(j *joining, list []reflect.Value, nodes []string) (reflect.Value, error) {
+		out, err := join(j, valuesOf[A](list), nodes)
 		return reflect.ValueOf(&out).Elem(), err
 	}
 }
@@ -119,7 +119,7 @@ func (j *joining) asked() url.Values {
 	return j.from.URL.Query()
 }
 
-// limit returns how many rows the request asks for; the shards have checked the number.
+// limit returns how many rows the request asks for; the nodes have checked the number.
 func (j *joining) limit(otherwise int) int {
 	if n, err := strconv.Atoi(j.asked().Get("limit")); err == nil {
 		return n
@@ -136,21 +136,12 @@ func concat[V any](all [][]V) []V {
 	return list
 }
 
-// places returns the places of n answers.
-func places(n int) []int {
-	at := make([]int, n)
-	for i := range at {
-		at[i] = i
-	}
-	return at
-}
-
 // first returns the first elements of a list.
 func first[V any](list []V, most int) []V { return list[:min(len(list), most)] }
 
-// condition returns the condition of several shards. If they differ, it crawls if one of them does, and the reason
-// names the shards that do not crawl.
-func (j *joining) condition(list []api.Condition, at []int) api.Condition {
+// joinConditions returns the condition of several nodes. If they differ, it crawls if one of them does, and the reason
+// names the nodes that do not crawl.
+func joinConditions(_ *joining, list []api.Condition, nodes []string) api.Condition {
 	out := list[0]
 	same := true
 	for _, s := range list[1:] {
@@ -165,37 +156,34 @@ func (j *joining) condition(list []api.Condition, at []int) api.Condition {
 	if same {
 		return out
 	}
-	where := map[string][]string{}
+	where, states := map[string][]string{}, map[string]bool{}
 	for i, s := range list {
-		if s.State != api.Crawling {
+		if states[s.State] = true; s.State != api.Crawling {
 			text := strings.TrimSuffix(s.State+": "+s.Why, ": ")
-			where[text] = append(where[text], fmt.Sprintf("%d of node %s", j.shards[at[i]], j.nodes[at[i]]))
+			where[text] = append(where[text], nodes[i])
 		}
 	}
 	var why []string
 	for _, text := range slices.Sorted(maps.Keys(where)) {
-		why = append(why, fmt.Sprintf("shard %s is %s", strings.Join(where[text], ", "), text))
+		why = append(why, fmt.Sprintf("node %s is %s", strings.Join(where[text], ", "), text))
 	}
 	out.Why = strings.Join(why, "; ")
-	has := func(state string) bool {
-		return slices.ContainsFunc(list, func(s api.Condition) bool { return s.State == state })
-	}
 	switch {
-	case has(api.Crawling):
+	case states[api.Crawling]:
 		out.State, out.Since, out.Until = api.Crawling, nil, nil
-	case has(api.Held):
+	case states[api.Held]:
 		out.State, out.Until = api.Held, nil
 	}
 	return out
 }
 
 // leastFree returns the disk with the least space.
-func leastFree(_ *joining, all []api.Disk, _ []int) api.Disk {
+func leastFree(_ *joining, all []api.Disk, _ []string) api.Disk {
 	return slices.MinFunc(all, func(a, b api.Disk) int { return cmp.Compare(a.Free, b.Free) })
 }
 
 // addDue adds numbers of due URIs, which are counted to a limit; -1 = one is not known yet.
-func addDue(_ *joining, all []int64, _ []int) (sum int64) {
+func addDue(_ *joining, all []int64, _ []string) (sum int64) {
 	for _, n := range all {
 		if n < 0 {
 			return -1
@@ -205,28 +193,23 @@ func addDue(_ *joining, all []int64, _ []int) (sum int64) {
 	return sum
 }
 
-// joinAlarms joins alarms, newest first. All shards of a node raise the alarms about the node: they are shown once. The
-// text of an alarm that not all nodes raise begins with the names of those that do.
-func joinAlarms(j *joining, all [][]api.Alarm, at []int) []api.Alarm {
+// joinAlarms joins alarms, newest first. One that several nodes raise is shown once. The text of an alarm that not all
+// nodes raise begins with the names of those that do.
+func joinAlarms(_ *joining, all [][]api.Alarm, nodes []string) []api.Alarm {
 	out := []api.Alarm{}
-	nodes, everyone := map[[3]string][]string{}, map[string]bool{}
+	by := map[[3]string][]string{}
 	key := func(a api.Alarm) [3]string { return [3]string{a.Kind, a.About, a.Text} }
 	for i, list := range all {
-		node := j.nodes[at[i]]
-		everyone[node] = true
 		for _, a := range list {
-			by := nodes[key(a)]
-			if by == nil {
+			if by[key(a)] == nil {
 				out = append(out, a)
 			}
-			if !slices.Contains(by, node) {
-				nodes[key(a)] = append(by, node)
-			}
+			by[key(a)] = append(by[key(a)], nodes[i])
 		}
 	}
 	for i, a := range out {
-		if by := nodes[key(a)]; len(by) < len(everyone) {
-			out[i].Text = "node " + strings.Join(by, ", ") + ": " + a.Text
+		if some := by[key(a)]; len(some) < len(all) {
+			out[i].Text = "node " + strings.Join(some, ", ") + ": " + a.Text
 		}
 	}
 	slices.SortStableFunc(out, func(a, b api.Alarm) int { return b.Since.Compare(a.Since) })
@@ -234,7 +217,7 @@ func joinAlarms(j *joining, all [][]api.Alarm, at []int) []api.Alarm {
 }
 
 // earliestOfAll returns the earliest time; nil if one is not known.
-func earliestOfAll(_ *joining, all []*time.Time, _ []int) (out *time.Time) {
+func earliestOfAll(_ *joining, all []*time.Time, _ []string) (out *time.Time) {
 	for i, t := range all {
 		switch {
 		case t == nil:
@@ -246,7 +229,7 @@ func earliestOfAll(_ *joining, all []*time.Time, _ []int) (out *time.Time) {
 	return out
 }
 
-func joinMaps(_ *joining, all []map[string]string, _ []int) map[string]string {
+func joinMaps(_ *joining, all []map[string]string, _ []string) map[string]string {
 	out := map[string]string{}
 	for _, m := range all {
 		maps.Copy(out, m)
@@ -255,7 +238,7 @@ func joinMaps(_ *joining, all []map[string]string, _ []int) map[string]string {
 }
 
 // differentFaults returns each fault once.
-func differentFaults(_ *joining, all [][]config.Fault, _ []int) []config.Fault {
+func differentFaults(_ *joining, all [][]config.Fault, _ []string) []config.Fault {
 	out := []config.Fault{}
 	for _, f := range concat(all) {
 		if !slices.Contains(out, f) {
@@ -265,9 +248,9 @@ func differentFaults(_ *joining, all [][]config.Fault, _ []int) []config.Fault {
 	return out
 }
 
-// joinWarnings returns the warnings about the configuration in force. A host file applies to nothing only if no shard
-// knows such a host, so a warning must be of all shards that have this configuration.
-func joinWarnings(_ *joining, all []api.Config, _ []int) (api.Config, error) {
+// joinWarnings returns the warnings about the configuration in force. A host file applies to nothing only if no node
+// knows such a host, so a warning must be of all nodes that have this configuration.
+func joinWarnings(_ *joining, all []api.Config, _ []string) (api.Config, error) {
 	out := api.Config{Warnings: []config.Fault{}}
 	of, warned := map[string]int{}, map[string]int{}
 	for _, p := range all {
@@ -287,7 +270,7 @@ func joinWarnings(_ *joining, all []api.Config, _ []int) (api.Config, error) {
 }
 
 // joinCaptures joins what is new, newest first.
-func joinCaptures(j *joining, all []api.New, _ []int) (out api.New, err error) {
+func joinCaptures(j *joining, all []api.New, _ []string) (out api.New, err error) {
 	for _, p := range all {
 		out.Captures, out.More = append(out.Captures, p.Captures...), out.More+p.More
 	}
@@ -303,7 +286,7 @@ func joinCaptures(j *joining, all []api.New, _ []int) (out api.New, err error) {
 }
 
 // joinNames joins the hosts that are shown differently from their names.
-func joinNames(_ *joining, all []api.HostNames, _ []int) (api.HostNames, error) {
+func joinNames(_ *joining, all []api.HostNames, _ []string) (api.HostNames, error) {
 	out := api.HostNames{Hosts: map[string]api.HostName{}}
 	for _, p := range all {
 		out.More, out.Sites = out.More || p.More, out.Sites.Over(p.Sites)
@@ -319,14 +302,14 @@ func joinNames(_ *joining, all []api.HostNames, _ []int) (api.HostNames, error) 
 }
 
 // joinEntries joins the entries of audit logs, newest first.
-func joinEntries(j *joining, all [][]api.AuditEntry, _ []int) []api.AuditEntry {
+func joinEntries(j *joining, all [][]api.AuditEntry, _ []string) []api.AuditEntry {
 	list := concat(all)
 	slices.SortStableFunc(list, func(a, b api.AuditEntry) int { return b.Time.Compare(a.Time) })
 	return first(list, j.limit(100))
 }
 
 // joinTraps joins lists of traps by host.
-func joinTraps(_ *joining, all []api.Traps, _ []int) (api.Traps, error) {
+func joinTraps(_ *joining, all []api.Traps, _ []string) (api.Traps, error) {
 	out := api.Traps{Traps: []api.Trap{}}
 	for _, p := range all {
 		out.Traps, out.Budgets = append(out.Traps, p.Traps...), append(out.Budgets, p.Budgets...)
@@ -340,7 +323,7 @@ func joinTraps(_ *joining, all []api.Traps, _ []int) (api.Traps, error) {
 }
 
 // joinHeaders joins the tables of validators and dates.
-func joinHeaders(_ *joining, all []api.HeaderReport, _ []int) (api.HeaderReport, error) {
+func joinHeaders(_ *joining, all []api.HeaderReport, _ []string) (api.HeaderReport, error) {
 	out := api.HeaderReport{Rows: []api.HeaderTrust{}, Dates: []api.DateTrust{}, Indexes: []api.IndexTrust{}}
 	for _, p := range all {
 		out.Rows, out.Dates, out.More = append(out.Rows, p.Rows...), append(out.Dates, p.Dates...), out.More || p.More
@@ -355,10 +338,10 @@ func joinHeaders(_ *joining, all []api.HeaderReport, _ []int) (api.HeaderReport,
 	return out, nil
 }
 
-// inOrder returns what shards say of captures, in the order in which the URIs were asked for.
-func inOrder(j *joining, all [][]api.CaptureRow, _ []int) []api.CaptureRow {
+// inOrder returns what nodes say of captures, in the order in which the URIs were asked for.
+func inOrder(j *joining, all [][]api.CaptureRow, _ []string) []api.CaptureRow {
 	var q api.CaptureQuestion
-	_ = json.Unmarshal(j.body, &q) // the shards have read it
+	_ = json.Unmarshal(j.body, &q) // the nodes have read it
 	at := func(r api.CaptureRow) int {
 		if i := slices.Index(q.URIs, r.URI); i >= 0 {
 			return i
@@ -370,13 +353,13 @@ func inOrder(j *joining, all [][]api.CaptureRow, _ []int) []api.CaptureRow {
 	return list
 }
 
-// joinPackages joins packages, newest first. Their links name the shards.
-func joinPackages(j *joining, all [][]api.Package, at []int) []api.Package {
+// joinPackages joins packages, newest first. Their links name the nodes.
+func joinPackages(_ *joining, all [][]api.Package, nodes []string) []api.Package {
 	out := []api.Package{}
 	for i, list := range all {
 		for _, pack := range list {
 			if pack.Link != "" {
-				pack.Link += fmt.Sprintf("?%s=%d", parameter, j.shards[at[i]])
+				pack.Link += "?" + parameter + "=" + url.QueryEscape(nodes[i])
 			}
 			out = append(out, pack)
 		}

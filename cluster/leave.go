@@ -24,13 +24,12 @@ type leaveOptions struct {
 
 // leftStore says what was written.
 type leftStore struct {
-	Rows    int // of the store, as the shards had them
-	Letters int // URIs that were on their way between shards
+	Rows    int // of the store, as the nodes had them
+	Letters int // URIs that were on their way between nodes
 	Damaged int // entries of the dedup index that cannot be read: their payloads are archived again
 }
 
-// leaveCluster writes the crawl of a cluster to a new folder, as one store for a process on its own. No node may own a
-// shard.
+// leaveCluster writes the crawl of a cluster to a new folder, as one store for a process on its own. No node may run.
 func leaveCluster(ctx context.Context, o leaveOptions) (left leftStore, err error) {
 	if hasStore(o.To) {
 		return left, fmt.Errorf("%s has a store already: name an empty folder", o.To)
@@ -83,14 +82,11 @@ func (u *union) load(ctx context.Context) error {
 			return err
 		}
 	}
-	err := u.eachOwn(ctx, func(k, v []byte) error {
-		switch {
-		case dedup.IsRow(k):
+	err := u.OwnRows(ctx, func(_ int, k, v []byte) error {
+		if dedup.IsRow(k) {
 			return u.index.Add(k, v)
-		case bytes.HasPrefix(k, []byte(letterPrefix)):
-			return nil // see finish
 		}
-		return u.put(k, v) // each shard has counted probes of the same crawl; one of the counts is enough
+		return u.put(bytes.Clone(k), bytes.Clone(v)) // each node has counted probes; one of the counts is enough
 	})
 	if err != nil {
 		return err
@@ -98,17 +94,7 @@ func (u *union) load(ctx context.Context) error {
 	return u.Payloads(ctx, u.index.AddShared)
 }
 
-// eachOwn calls f with the rows of all shards that are about no host.
-func (u *union) eachOwn(ctx context.Context, f func(key, value []byte) error) error {
-	for shard := 1; shard <= shared.MaxShards; shard++ {
-		if err := u.Each(ctx, shared.OwnPart(shard), f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// finish adds the URIs that were on their way between shards.
+// finish adds the URIs that were on their way between nodes.
 func (u *union) finish(ctx context.Context, left *leftStore) (err error) {
 	var f *frontier.Frontier
 	defer func() {
@@ -138,15 +124,6 @@ func (u *union) finish(ctx context.Context, left *leftStore) (err error) {
 		return receive()
 	}
 	if err := u.Letters(ctx, add); err != nil {
-		return err
-	}
-	err = u.eachOwn(ctx, func(k, v []byte) error {
-		if !bytes.HasPrefix(k, []byte(letterPrefix)) {
-			return nil
-		}
-		return add(v)
-	})
-	if err != nil {
 		return err
 	}
 	return receive()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -25,14 +26,14 @@ import (
 // ofHosts begin the keys of what other packages learn of hosts. The name of the host follows.
 var ofHosts = []string{"t", "k\x01", "pt", "pC", "pF", "pI"}
 
-// week is a virtual week in which the same URIs are visited by a process on its own and by the shards of a cluster.
+// week is a virtual week in which the same URIs are visited by a process on its own and by the nodes of a cluster.
 type week struct {
 	*testing.T
 	monday time.Time
 }
 
 // begin makes the URIs known.
-func (w week) begin(p *place, f *frontier.Frontier) {
+func (w week) begin(p *fixture, f *frontier.Frontier) {
 	for i := range 70 {
 		_, err := f.Add(w.monday, frontier.Candidate{URI: uri.FromCanonical(fmt.Sprintf("http://h%d.example/%d", i%7, i))})
 		p.must(err)
@@ -41,10 +42,10 @@ func (w week) begin(p *place, f *frontier.Frontier) {
 
 // days visits what is due on some days, and puts into the dedup index what it finds. On Saturday each page links to
 // another host, to a page that is due on Sunday.
-func (w week) days(p *place, f *frontier.Frontier, from, to int) {
-	index := p.index(f)
+func (w week) days(p *fixture, f *frontier.Frontier, n *thisNode, from, to int) {
+	index := p.index(f, n)
 	counts := hosts.OpenDaily(f.DB())
-	p.visited = func(r frontier.Record, now time.Time) (found []frontier.Candidate) {
+	visited := func(r frontier.Record, now time.Time) (found []frontier.Candidate) {
 		host, number := int(r.URI.Host()[1]-'0'), len(r.URI.String())
 		payload := digest.Of([]byte{byte(r.Visits), byte(number)})
 		o := digest.Origin{
@@ -72,12 +73,12 @@ func (w week) days(p *place, f *frontier.Frontier, from, to int) {
 		}
 		return found
 	}
-	p.days(f, w.monday, from, to)
+	p.days(f, w.monday, from, to, visited)
 	p.must(errors.Join(index.Flush(), counts.Flush()))
 }
 
 // facts returns all that a store remembers of URIs, hosts and days, and the hour of the first record of each payload.
-func (w week) facts(p *place, f *frontier.Frontier) map[string]string {
+func (w week) facts(p *fixture, f *frontier.Frontier) map[string]string {
 	w.Helper()
 	p.must(f.Check())
 	all := map[string]string{}
@@ -149,9 +150,9 @@ func (w week) equal(what string, got, want map[string]string) {
 }
 
 // leave writes the crawl to a new folder, opens it as a process on its own does, and does something with it.
-func (w week) leave(db *postgres.Server, do func(*place, *frontier.Frontier)) leftStore {
+func (w week) leave(db *postgres.Server, do func(*fixture, *frontier.Frontier)) leftStore {
 	w.Helper()
-	p := newPlace(w.T, db, "alone")
+	p := newFixture(w.T, db, "alone")
 	open := func(folder string) (*frontier.Frontier, error) {
 		return frontier.Open(frontier.Options{Dir: folder, Now: w.monday, Compactors: -1})
 	}
@@ -165,77 +166,62 @@ func (w week) leave(db *postgres.Server, do func(*place, *frontier.Frontier)) le
 	return left
 }
 
-func noGroup(uri.Host) string { return "" }
-
-// TestADividedCrawlLeaves crawls a virtual week twice: in one process, and as four shards that two nodes pass on to one
-// another. The store that leaves the cluster remembers the same, wherever the links between the shards are at that
-// moment, and also after a host has moved to another shard with its group.
-func TestADividedCrawlLeaves(t *testing.T) {
+// TestACrawlOfTwoNodesLeaves crawls a virtual week twice: in one process, and on two nodes. The store that leaves the
+// cluster remembers the same, wherever the links between the nodes are at that moment, and also after a host has moved
+// to another part with its group.
+func TestACrawlOfTwoNodesLeaves(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	db := postgres.New(t)
-	a, b, alone := newPlace(t, db, "a"), newPlace(t, db, "b"), newPlace(t, db, "c")
+	a, b, alone := newFixture(t, db, "a"), newFixture(t, db, "b"), newFixture(t, db, "c")
 	w := week{t, time.Now().UTC().Truncate(24 * time.Hour)}
 	open := func(do func(*frontier.Frontier)) { alone.alone(w.monday, do) }
 	var early, saturday, late map[string]string
-	open(func(f *frontier.Frontier) { w.begin(alone, f); w.days(alone, f, 0, 2); early = w.facts(alone, f) })
-	open(func(f *frontier.Frontier) { w.days(alone, f, 2, 4) })
-	open(func(f *frontier.Frontier) { w.days(alone, f, 4, 6); saturday = w.facts(alone, f) })
-	open(func(f *frontier.Frontier) { w.days(alone, f, 6, 7); late = w.facts(alone, f) })
+	open(func(f *frontier.Frontier) { w.begin(alone, f); w.days(alone, f, nil, 0, 2); early = w.facts(alone, f) })
+	open(func(f *frontier.Frontier) { w.days(alone, f, nil, 2, 4) })
+	open(func(f *frontier.Frontier) { w.days(alone, f, nil, 4, 6); saturday = w.facts(alone, f) })
+	open(func(f *frontier.Frontier) { w.days(alone, f, nil, 6, 7); late = w.facts(alone, f) })
 
-	a.run(func(f *frontier.Frontier) { w.begin(a, f); w.days(a, f, 0, 2) })
-	a.split(4)
-	w.leave(db, func(p *place, f *frontier.Frontier) { w.equal("after the division", w.facts(p, f), early) })
-	for a.wants = range 5 {
-		if a.wants > 0 {
-			a.run(func(f *frontier.Frontier) { w.days(a, f, 2, 4) })
-		}
+	one := a.join()
+	one.has(shared.Parts, shared.Parts)
+	w.begin(a, one.f)
+	w.days(a, one.f, one.n, 0, 2)
+	one.leave()
+	w.leave(db, func(p *fixture, f *frontier.Frontier) { w.equal("of one node", w.facts(p, f), early) })
+
+	even, odd := parted()
+	one, two := a.open(), b.open()
+	one.takes(even)
+	two.takes(odd)
+	for _, c := range []*crawling{one, two} {
+		w.days(c.fixture, c.f, c.n, 2, 4)
+		w.days(c.fixture, c.f, c.n, 4, 6)
 	}
-	sent := 0
-	for b.wants = range 5 {
-		if b.wants == 0 {
-			continue
-		}
-		s := b.ship()
-		w.days(b, s.f, 4, 6)
-		waiting := int(s.n.box.waiting.Load())
-		sent += waiting
-		if b.wants < 3 { // the letters of the others stay in their stores
-			s.eventually("the letters are sent", func() bool { return s.n.box.waiting.Load() == 0 })
-		}
-		s.leave()
+	sent := one.lettersIn() + two.lettersIn()
+	one.ships()
+	two.receives() // the letters of the other one stay in the database
+	two.leave()
+	one.leave()
+	for _, p := range []*fixture{a, b} {
+		p.command("not the newest copy of the whole crawl")
 	}
-	left := w.leave(db, func(p *place, f *frontier.Frontier) {
+	left := w.leave(db, func(p *fixture, f *frontier.Frontier) {
 		w.equal("on Saturday", w.facts(p, f), saturday)
-		w.days(p, f, 6, 7)
+		w.days(p, f, nil, 6, 7)
 		w.equal("at the end", w.facts(p, f), late)
 	})
-	if sent == 0 || left.Letters == 0 || left.Damaged > 0 {
+	if sent == 0 || left.Letters == 0 || left.Letters >= sent || left.Damaged > 0 {
 		t.Errorf("left with %+v after %d letters", left, sent)
 	}
 	a.group = func(h uri.Host) string {
 		if h == "h3.example" {
-			return groupElsewhere(h)
+			return "group"
 		}
 		return ""
 	}
-	a.wants = 1
-	a.run(func(f *frontier.Frontier) {
-		if moved := shardOf("h3.example", a.group("h3.example"), 4); f.IsForeign("h3.example") != (moved != 1) {
-			t.Errorf("h3.example is foreign in shard 1: %t, although it belongs to shard %d", moved == 1, moved)
-		}
-	})
-	w.leave(db, func(p *place, f *frontier.Frontier) {
-		w.days(p, f, 6, 7)
+	a.run(func(*frontier.Frontier) {})
+	w.leave(db, func(p *fixture, f *frontier.Frontier) {
+		w.days(p, f, nil, 6, 7)
 		w.equal("after h3.example has got a group", w.facts(p, f), late)
 	})
-}
-
-// groupElsewhere returns a group that puts a host into another one of four shards.
-func groupElsewhere(h uri.Host) string {
-	for n := 0; ; n++ {
-		if group := fmt.Sprint("group ", n); shardOf(h, group, 4) != shardOf(h, "", 4) {
-			return group
-		}
-	}
 }

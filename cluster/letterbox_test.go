@@ -1,13 +1,14 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -17,7 +18,7 @@ var day = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func at(d time.Duration) time.Time { return day.Add(d) }
 
-// dividedStore is the store of one of n shards.
+// dividedStore is the store of one of n nodes, each with each n-th part of the crawl.
 type dividedStore struct {
 	testing.TB
 	*frontier.Frontier
@@ -28,11 +29,9 @@ type dividedStore struct {
 func newStore(t testing.TB, number, n int) *dividedStore {
 	t.Helper()
 	s := &dividedStore{TB: t, o: frontier.Options{Dir: t.TempDir(), Now: day, Compactors: -1}}
-	s.box = newLetterbox(func(h uri.Host) int {
-		if shard := shardOf(h, "", n); shard != number {
-			return shard
-		}
-		return 0
+	s.box = newLetterbox(func(h uri.Host) (int16, bool) {
+		part := partOf(h, "")
+		return part, int(part)%n == number
 	}, nil)
 	s.o.Elsewhere = s.box
 	s.open()
@@ -45,13 +44,6 @@ func (s *dividedStore) open() {
 	var err error
 	s.Frontier, err = frontier.Open(s.o)
 	s.must(err)
-	s.must(s.box.count(s.Frontier))
-}
-
-func (s *dividedStore) reopen() {
-	s.Helper()
-	s.must(s.Frontier.Close())
-	s.open()
 }
 
 func (s *dividedStore) must(err error) {
@@ -61,8 +53,20 @@ func (s *dividedStore) must(err error) {
 	}
 }
 
-func (s *dividedStore) letters(n int, skip func(int) bool) ([]letter, error) {
-	return lettersIn(s.Frontier, n, skip)
+// letters returns the letters that wait in a store.
+func (s *dividedStore) letters() (list []letter) {
+	s.Helper()
+	s.must(s.DB().View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(letterPrefix)})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			v, err := it.Item().ValueCopy(nil)
+			s.must(err)
+			list = append(list, letter{it.Item().KeyCopy(nil), v})
+		}
+		return nil
+	}))
+	return list
 }
 
 // visit adds a URI, and visits it, with some links in it. It is due again after a time.
@@ -90,66 +94,69 @@ func parseURI(t testing.TB, text string) uri.URI {
 	return u
 }
 
-// hostIn returns a host of a shard.
+// hostIn returns a host of one of n nodes.
 func hostIn(number, n int) string {
 	for i := 0; ; i++ {
-		if h := fmt.Sprintf("h%d.example", i); shardOf(uri.Host(h), "", n) == number {
+		if h := fmt.Sprintf("h%d.example", i); int(partOf(uri.Host(h), ""))%n == number {
 			return h
 		}
 	}
 }
 
-// TestShardsOfHosts makes sure that shards never change, and that a division of them only makes parts.
-func TestShardsOfHosts(t *testing.T) {
+// TestPartsOfHosts makes sure that the part of a host never changes, and that hosts are in all parts.
+func TestPartsOfHosts(t *testing.T) {
 	t.Parallel()
-	seen := map[int]int{}
-	for i := range 1000 {
+	seen := map[int16]bool{}
+	for i := range 10_000 {
 		h := uri.Host(fmt.Sprintf("h%d.example", i))
-		two, eight := shardOf(h, "", 2), shardOf(h, "", 8)
-		seen[eight]++
-		if (eight-1)%2 != two-1 {
-			t.Errorf("%s is in shard %d of 2, and %d of 8", h, two, eight)
+		part := partOf(h, "")
+		if seen[part] = true; part < 0 || part >= shared.Parts {
+			t.Errorf("%s is in part %d", h, part)
 		}
 		for _, same := range []uri.Host{"www." + h, h + ":8080", "www." + h + ":8080"} {
-			if shardOf(same, "", 8) != eight {
-				t.Errorf("%s and %s have different shards", h, same)
+			if partOf(same, "") != part {
+				t.Errorf("%s and %s are in different parts", h, same)
 			}
 		}
-		if shardOf(h, "g", 8) != shardOf("other.example", "g", 8) {
-			t.Errorf("%s is not in the shard of its group", h)
+		if partOf(h, "g") != partOf("other.example", "g") {
+			t.Errorf("%s is not in the part of its group", h)
 		}
 	}
-	if len(seen) != 8 {
-		t.Errorf("the hosts are in %d shards, want 8", len(seen))
+	if len(seen) < shared.Parts-5 {
+		t.Errorf("10,000 hosts are in %d parts", len(seen))
 	}
-	for h, want := range map[uri.Host]int{"kb.example": 223, "[2001:db8::1]:80": 200, "[2001:db8::1]": 200} {
-		if got := shardOf(h, "", 1024); got != want { // stored formats are permanent
-			t.Errorf("%s is in shard %d of 1024, want %d", h, got, want)
+	for h, want := range map[uri.Host]int16{"kb.example": 222, "[2001:db8::1]:80": 199, "[2001:db8::1]": 199} {
+		if got := partOf(h, ""); got != want { // stored formats are permanent
+			t.Errorf("%s is in part %d, want %d", h, got, want)
 		}
 	}
 }
 
-// TestLettersCarryLinksToOtherShards lets a visit find links to hosts of another shard. They are not known here, also
+// TestLettersCarryLinksToOtherNodes lets a visit find links to hosts of another node. They are not known here, also
 // after a restart, and known there, with all that was found out about them; once, however often they are received.
-func TestLettersCarryLinksToOtherShards(t *testing.T) {
+func TestLettersCarryLinksToOtherNodes(t *testing.T) {
 	t.Parallel()
-	one, two := newStore(t, 1, 2), newStore(t, 2, 2)
-	here, there := "http://"+hostIn(1, 2)+"/", "http://"+hostIn(2, 2)+"/"
+	one, two := newStore(t, 0, 2), newStore(t, 1, 2)
+	here, there := "http://"+hostIn(0, 2)+"/", "http://"+hostIn(1, 2)+"/"
 	found := frontier.Candidate{
 		URI: parseURI(t, there+"a"), Hops: "L", Via: here, Seed: here, Due: at(time.Minute), Urgent: true,
 	}
 	added := one.visit(here, time.Hour, found, found,
 		frontier.Candidate{URI: parseURI(t, here+"b"), Hops: "L", Via: here, Seed: here})
-	if added.New != 1 || added.Posted != 1 || added.Known != 1 {
+	if added.New != 1 || added.Posted != 1 || added.Known != 1 || !one.box.posting.Load() {
 		t.Fatalf("settled: %+v", added)
 	}
 	if _, known, _ := one.Get(found.URI); known || len(one.Hosts(day)) != 1 {
-		t.Error("a URI of another shard is known")
+		t.Error("a URI of another node is known")
 	}
-	one.reopen()
-	letters, err := one.letters(10, nil)
-	if err != nil || len(letters) != 1 || letters[0].shard != 2 {
-		t.Fatalf("the letters are %v, %v", letters, err)
+	one.must(one.Close())
+	one.open()
+	letters := one.letters()
+	if len(letters) != 1 {
+		t.Fatalf("the letters are %v", letters)
+	}
+	if r, ok := letterRow(letters[0].key, letters[0].value); !ok || r.Part != partOf(found.URI.Host(), "") {
+		t.Errorf("the letter is for part %d, %t", r.Part, ok)
 	}
 	for n := range 2 {
 		added, damaged, err := receive(two.Frontier, day, [][]byte{letters[0].value, []byte("damaged")})
@@ -159,17 +166,15 @@ func TestLettersCarryLinksToOtherShards(t *testing.T) {
 	}
 	r, known, err := two.Get(found.URI)
 	if err != nil || !known || r.Via != here || r.Seed != here || r.Hops != "L" || !r.Urgent || !r.Due.Equal(found.Due) {
-		t.Errorf("the other shard has %+v, %v", r, err)
+		t.Errorf("the other node has %+v, %v", r, err)
 	}
 
 	// What a feed says replaces a letter that waits, and is not removed with it.
 	found.Sooner, found.Due = true, at(time.Second)
 	_, err = one.Add(day, found)
 	one.must(err)
-	one.must(one.box.sent(one.Frontier, letters))
-	letters, err = one.letters(10, nil)
-	one.must(err)
-	if len(letters) != 1 {
+	one.must(sent(one.Frontier, letters))
+	if letters = one.letters(); len(letters) != 1 {
 		t.Fatalf("%d letters, want the one that changed", len(letters))
 	}
 	_, _, err = receive(two.Frontier, day, [][]byte{letters[0].value})
@@ -177,25 +182,25 @@ func TestLettersCarryLinksToOtherShards(t *testing.T) {
 	if r, _, _ := two.Get(found.URI); !r.Due.Equal(found.Due) {
 		t.Errorf("due at %s, want %s", r.Due, found.Due)
 	}
-	one.must(one.box.sent(one.Frontier, letters))
+	one.must(sent(one.Frontier, letters))
 	found.Sooner = false
 	for range 3 { // each page of a site may have the link
 		added, err = one.Add(day, found)
 		one.must(err)
 	}
-	if letters, _ := one.letters(10, nil); len(letters) != 0 || added.Known != 1 {
+	if letters := one.letters(); len(letters) != 0 || added.Known != 1 {
 		t.Errorf("%d letters for a link that was sent lately", len(letters))
 	}
 }
 
-// TestALetterLosesNothingThatAWaitingOneSays lets a page link to a URI of another shard, and feeds report it three
-// times, before the letter is sent. A shard that knows the URI gets the earliest due time, the latest change, and the
-// earliest time without it; one that does not gets the path and the source of the link, as if it had received one after
+// TestALetterLosesNothingThatAWaitingOneSays lets a page link to a URI of another node, and feeds report it three
+// times, before the letter is sent. A node that knows the URI gets the earliest due time, the latest change, and the
+// earliest time without it. One that does not gets the path and the source of the link, as if it had received one after
 // the other.
 func TestALetterLosesNothingThatAWaitingOneSays(t *testing.T) {
 	t.Parallel()
-	one, two, fresh := newStore(t, 1, 2), newStore(t, 2, 2), newStore(t, 2, 2)
-	u := parseURI(t, "http://"+hostIn(2, 2)+"/a")
+	one, two, fresh := newStore(t, 0, 2), newStore(t, 1, 2), newStore(t, 1, 2)
+	u := parseURI(t, "http://"+hostIn(1, 2)+"/a")
 	two.visit(u.String(), 100*time.Hour)
 	const link, seed = "http://linked.example/", "http://first.example/"
 	for _, says := range []frontier.Candidate{
@@ -211,13 +216,13 @@ func TestALetterLosesNothingThatAWaitingOneSays(t *testing.T) {
 		_, err := one.Add(day, says)
 		one.must(err)
 	}
-	letters, err := one.letters(10, nil)
-	if err != nil || len(letters) != 1 || !letters[0].sooner || one.box.waiting.Load() != 1 {
-		t.Fatalf("%d letters wait, they are %v, %v", one.box.waiting.Load(), letters, err)
+	letters := one.letters()
+	if len(letters) != 1 {
+		t.Fatalf("%d letters wait, want 1", len(letters))
 	}
 	got := map[*dividedStore]frontier.Record{}
 	for _, to := range []*dividedStore{two, fresh} {
-		_, _, err = receive(to.Frontier, at(time.Minute), [][]byte{letters[0].value})
+		_, _, err := receive(to.Frontier, at(time.Minute), [][]byte{letters[0].value})
 		to.must(err)
 		got[to], _, err = to.Get(u)
 		to.must(err)
@@ -231,35 +236,11 @@ func TestALetterLosesNothingThatAWaitingOneSays(t *testing.T) {
 	}
 }
 
-// TestLettersSkipWhatCannotBeSent skips letters to a shard that takes none, and a letter with a damaged key. Others are
-// sent.
-func TestLettersSkipWhatCannotBeSent(t *testing.T) {
-	t.Parallel()
-	w := newStore(t, 1, 4)
-	for number := 2; number <= 4; number++ {
-		_, err := w.Add(day, frontier.Candidate{URI: parseURI(t, "http://"+hostIn(number, 4)+"/")})
-		w.must(err)
-	}
-	w.must(w.DB().Update(func(txn *badger.Txn) error { return txn.Set([]byte("pl\x00\x02short"), nil) }))
-	w.reopen()
-	if n := w.box.waiting.Load(); n != 3 {
-		t.Errorf("%d letters wait after a restart, want 3", n)
-	}
-	letters, err := w.letters(10, func(number int) bool { return number == 2 })
-	if err != nil || len(letters) != 2 || letters[0].shard != 3 || letters[1].shard != 4 {
-		t.Errorf("the letters are %v, %v", letters, err)
-	}
-	w.must(w.box.sent(w.Frontier, letters))
-	if n := w.box.waiting.Load(); n != 1 {
-		t.Errorf("%d letters wait, want 1", n)
-	}
-}
-
-// TestALinkIsSentAgainAfterADay finds the same link on two days: the other shard may have refused it on the first.
+// TestALinkIsSentAgainAfterADay finds the same link on two days: the other node may have refused it on the first.
 func TestALinkIsSentAgainAfterADay(t *testing.T) {
 	t.Parallel()
-	w := newStore(t, 1, 2)
-	link := frontier.Candidate{URI: parseURI(t, "http://"+hostIn(2, 2)+"/a")}
+	w := newStore(t, 0, 2)
+	link := frontier.Candidate{URI: parseURI(t, "http://"+hostIn(1, 2)+"/a")}
 	for _, want := range []struct {
 		after time.Duration
 		sent  int
@@ -268,30 +249,59 @@ func TestALinkIsSentAgainAfterADay(t *testing.T) {
 		if err != nil || added.Posted != want.sent {
 			t.Errorf("found after %s: %+v, %v", want.after, added, err)
 		}
-		letters, err := w.letters(10, nil)
-		w.must(errors.Join(err, w.box.sent(w.Frontier, letters)))
+		w.must(sent(w.Frontier, w.letters()))
 	}
 }
 
-// TestWaitingLettersHaveABound refuses links to other shards while too many letters wait, and takes them afterwards. A
-// letter that waits can be replaced all the same.
-func TestWaitingLettersHaveABound(t *testing.T) {
+// TestLettersForAFullPartAreRefused refuses links to hosts for which too many letters wait in the database, and takes
+// them afterwards. A letter that waits here can be replaced all the same, and other parts take letters.
+func TestLettersForAFullPartAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, 1, 2)
-	add := func(path string, sooner bool, want frontier.Added) {
+	s := newStore(t, 0, 3)
+	full, other := hostIn(1, 3), hostIn(2, 3)
+	add := func(host, path string, sooner bool, want frontier.Added) {
 		t.Helper()
-		link := frontier.Candidate{URI: parseURI(t, "http://"+hostIn(2, 2)+"/"+path), Due: day, Sooner: sooner}
+		link := frontier.Candidate{URI: parseURI(t, "http://"+host+"/"+path), Due: day, Sooner: sooner}
 		if added, err := s.Add(day, link); err != nil || added != want {
 			t.Errorf("added %+v, %v; want %+v", added, err, want)
 		}
 	}
-	add("1", false, frontier.Added{Posted: 1})
-	s.box.waiting.Add(maxWaiting - 1)
-	add("2", false, frontier.Added{Refused: 1})
-	add("1", true, frontier.Added{Posted: 1})
-	letters, err := s.letters(10, nil)
-	if err != nil || len(letters) != 1 || s.box.sent(s.Frontier, letters) != nil {
-		t.Fatalf("sent %v, %v", letters, err)
+	add(full, "1", false, frontier.Added{Posted: 1})
+	s.box.full.Store(&map[int16]bool{partOf(uri.Host(full), ""): true})
+	add(full, "2", false, frontier.Added{Refused: 1})
+	add(full, "1", true, frontier.Added{Posted: 1})
+	add(other, "1", false, frontier.Added{Posted: 1})
+	s.box.full.Store(&map[int16]bool{})
+	add(full, "2", false, frontier.Added{Posted: 1})
+	if n := len(s.letters()); n != 3 {
+		t.Errorf("%d letters wait, want 3", n)
 	}
-	add("2", false, frontier.Added{Posted: 1})
+}
+
+// TestNewsDoesNotReplaceOtherNews compares the keys of letters about one URI in the database. A letter with the key of
+// another one replaces it.
+func TestNewsDoesNotReplaceOtherNews(t *testing.T) {
+	t.Parallel()
+	keys := map[string]string{}
+	const fingerprint = "of 12 bytes."
+	for _, c := range []frontier.Candidate{
+		{Source: "a link"}, {Source: "at noon", Sooner: true, Due: at(time.Hour)}, {Source: "at one", Sooner: true, Due: at(2 * time.Hour)},
+	} {
+		c.URI = parseURI(t, "http://a.example/")
+		value, err := c.Encode(day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, ok := letterRow([]byte(letterPrefix+"\x01\x02"+fingerprint), value)
+		same, _ := letterRow([]byte(letterPrefix+"\x01\x02"+fingerprint), value)
+		k := string(r.Key)
+		if other := keys[k]; !ok || other != "" || r.Part != 0x102 || !strings.HasPrefix(k, fingerprint) || string(same.Key) != k {
+			t.Errorf("the letters %q and %q have the key %q of part %d", other, c.Source, k, r.Part)
+		}
+		keys[k] = c.Source
+	}
+	link, _ := letterRow([]byte(letterPrefix+"\x01\x02"+fingerprint), []byte("damaged"))
+	if string(link.Key) != fingerprint {
+		t.Errorf("a damaged letter has the key %q", link.Key)
+	}
 }

@@ -1,227 +1,172 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/rs/zerolog"
+	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// shipping is a node of a test that ships as the daemon does.
-type shipping struct {
-	*place
-	n    *ownedShard
-	f    *frontier.Frontier
-	stop func() // stops following the store
-	end  func() // stops shipping
-}
-
-func (p *place) ship() *shipping {
-	p.Helper()
-	s := &shipping{place: p}
-	s.n, s.f, s.stop = p.open()
-	ctx, cancel := context.WithCancel(p.Context())
-	var ships sync.WaitGroup
-	ships.Go(func() { s.n.Ship(ctx, func() error { return nil }) })
-	s.end = func() { cancel(); ships.Wait() }
-	return s
-}
-
-// leave stops properly.
-func (s *shipping) leave() {
-	s.Helper()
-	s.end()
-	s.finish(s.n, s.f, s.stop)
-}
-
-// beatBefore lets a node see the crawl before it is divided. The returned function takes a shard with what it saw then.
-func (p *place) beatBefore() (take func()) {
-	p.Helper()
-	n, err := openNode(p.Context(), p.options(), func(error) {})
-	p.must(err)
-	st := (<-n.seen).States
-	return func() {
-		p.Helper()
-		defer n.Close()
-		s, err := n.take(p.Context(), st.Shards[0], 1)
-		p.must(err)
-		if s == nil || s.shards != 2 {
-			p.Fatalf("a node that saw the crawl before its division has taken %+v, want one of 2 shards", s)
+// lettersIn returns how many letters wait in the store of a node.
+func (c *crawling) lettersIn() (n int) {
+	c.Helper()
+	c.must(c.f.DB().View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(letterPrefix)})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			n++
 		}
-		p.must(s.release(p.Context(), true))
-	}
+		return nil
+	}))
+	return n
 }
 
-// knowsOnlyShard makes sure that a command on the stopped node knows the shard of its store.
-func (p *place) knowsOnlyShard(shard int) {
-	p.Helper()
-	n, err := checkStopped(p.Context(), p.stopped())
-	p.must(err)
-	shards, ok := n.Elsewhere(func(uri.Host) string { return "" }).(*letterbox)
-	if !ok {
-		p.Fatalf("a command on node %s takes the hosts of all shards", p.name)
-	}
-	for i := range 20 {
-		h := uri.Host(fmt.Sprintf("h%d.example", i))
-		if s := shardOf(h, "", 2); (shards.shard(h) == 0) != (s == shard) {
-			p.Errorf("a command on node %s puts %s in shard %d, want %d", p.name, h, shards.shard(h), s)
-		}
-	}
-	if v := shards.read("h0.example", []byte("key")); v != nil {
-		p.Errorf("a stopped node read %q", v)
-	}
+// receives receives letters, and returns whether there may be more.
+func (c *crawling) receives() (more bool) {
+	c.Helper()
+	more, err := c.n.receiveSome(c.Context(), time.Now())
+	c.must(err)
+	return more
 }
 
-// eventually waits until something is true.
-func (p *place) eventually(what string, is func() bool) {
-	p.Helper()
-	for giveUp := time.Now().Add(daemontest.Patience); time.Now().Before(giveUp); time.Sleep(50 * time.Millisecond) {
-		if is() {
-			return
-		}
-	}
-	p.Fatalf("node %s: %s did not happen; its log:\n%s", p.name, what, &p.log)
+func (c *crawling) knows(u uri.URI) bool {
+	c.Helper()
+	_, known, err := c.f.Get(u)
+	c.must(err)
+	return known
 }
 
-// TestNodesCrawlTheirShards divides a crawl of one node among two. Together they have each URI once, with its history;
-// links to hosts of the other arrive there, also if the other was away.
-func TestNodesCrawlTheirShards(t *testing.T) {
+// TestALetterIsRemovedWhenItsURIIsShipped follows a link from node to node. With the next shipment it is in the
+// database and not in the store that found it. It stays in the database until the node that receives it has shipped the
+// URI. One that dies before receives it again.
+func TestALetterIsRemovedWhenItsURIIsShipped(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	db := postgres.New(t)
-	a, b := newPlace(t, db, "a"), newPlace(t, db, "b")
-	var want []string
-	a.run(func(f *frontier.Frontier) { a.crawl(f, 0, 200); want = a.histories(f) })
-	takeLate := newPlace(t, db, "early").beatBefore()
-	a.split(2)
-	takeLate()
-	one, two := a.ship(), b.ship()
-	if one.n.shard != 1 || two.n.shard != 2 {
-		t.Fatalf("node a has shard %d, because it has its copy; node b has %d", one.n.shard, two.n.shard)
+	a, b := newFixture(t, db, "a"), newFixture(t, db, "b")
+	a.run(func(f *frontier.Frontier) { a.crawl(f, 0, 20) })
+	even, odd := parted()
+	one, two := a.open(), b.open()
+	one.takes(even)
+	two.takes(odd)
+	u := link(one)
+	if n := a.report().Letters; one.lettersIn() != 1 || n != 0 {
+		t.Fatalf("before the shipment %d letters are in the store, and %d in the database", one.lettersIn(), n)
 	}
-	shards := []*shipping{one, two}
-	for _, s := range shards {
-		s.eventually("the removal of other hosts", func() bool { return s.f.Strays() == 0 })
-	}
-	got := map[string]string{}
-	for _, s := range shards {
-		list := s.histories(s.f)
-		if len(list) == 0 {
-			t.Errorf("node %s has nothing", s.name)
-		}
-		for _, h := range list {
-			if other, both := got[h]; both {
-				t.Errorf("nodes %s and %s have %s", other, s.name, h)
-			}
-			got[h] = s.name
-		}
-	}
-	for _, h := range want {
-		if got[h] == "" {
-			t.Errorf("nobody has %s", h)
-		}
+	one.ships()
+	one.receives() // none is for this node
+	if n := a.report().Letters; one.lettersIn() != 0 || n != 1 || one.n.hasReceived() {
+		t.Fatalf("after the shipment %d letters are in the store, and %d in the database", one.lettersIn(), n)
 	}
 
-	link := func(s *shipping, path string) (other uri.URI) {
-		for i := 0; ; i++ {
-			h := uri.Host(fmt.Sprintf("new%d.example", i))
-			if s.f.IsForeign(h) {
-				u := uri.FromCanonical("http://" + string(h) + path)
-				added, err := s.f.Add(time.Now(), frontier.Candidate{URI: u, Hops: "L", Seed: "http://seed.example/"})
-				if err != nil || added.Posted != 1 {
-					t.Errorf("added %+v, %v", added, err)
-				}
-				return u
-			}
+	two.receives()
+	if n := a.report().Letters; !two.knows(u) || n != 1 || !two.n.hasReceived() {
+		t.Errorf("received: %t; %d letters are in the database, want the one whose URI is not shipped", two.knows(u), n)
+	}
+	two.die()
+	two = b.open()
+	two.takes(odd)
+	if two.knows(u) {
+		t.Error("a URI that was not shipped is known after the node has died")
+	}
+	two.receives()
+	two.ships()
+	if n := a.report().Letters; !two.knows(u) || n != 0 || two.n.hasReceived() {
+		t.Errorf("received again: %t; %d letters are in the database", two.knows(u), n)
+	}
+	two.leave()
+	one.leave()
+}
+
+// TestAPartWithManyLettersIsFull lets letters wait for a part that nobody crawls. Further ones are refused, until there
+// are fewer.
+func TestAPartWithManyLettersIsFull(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	a := newFixture(t, postgres.New(t), "a")
+	a.run(func(f *frontier.Frontier) { a.crawl(f, 0, 20) })
+	c := a.open()
+	even, _ := parted()
+	c.takes(even)
+	add := func(path string, want frontier.Added) {
+		t.Helper()
+		u := uri.FromCanonical("http://" + hostIn(1, 2) + "/new/" + path)
+		if added, err := c.f.Add(time.Now(), frontier.Candidate{URI: u}); err != nil || added != want {
+			t.Errorf("added %+v, %v; want %+v", added, err, want)
 		}
 	}
-	knows := func(s *shipping, u uri.URI) func() bool {
-		return func() bool { _, known, err := s.f.Get(u); return known && err == nil }
+	full := partOf(uri.Host(hostIn(1, 2)), "")
+	var rows []shared.Row
+	for i := range maxInDatabase {
+		rows = append(rows, shared.Row{Of: shared.Letters, Part: full, Key: fmt.Appendf(nil, "%012d", i), Value: []byte("v")})
 	}
-	first := link(one, "/first")
-	two.eventually("a link of node a", knows(two, first))
-	two.leave()
-	second := link(one, "/second")
-	one.eventually("the letter", func() bool { l, err := lettersIn(one.f, 1, nil); return len(l) == 0 && err == nil })
-	two = b.ship()
-	two.eventually("a link of the time when node b was away", knows(two, second))
-	two.must(two.n.shared.Send(t.Context(), two.n.epoch, []shared.Letter{{Shard: 1, Key: []byte("a"), Value: []byte("damaged")}}))
-	third := link(two, "/third")
-	one.eventually("a link of node b", knows(one, third))
-	one.eventually("the removal of letters", func() bool {
-		r := a.report()
-		return r.Shards[0].Letters == 0 && r.Shards[1].Letters == 0 && r.Shards[0].Damaged == 1
-	})
+	c.must(c.n.shared.Ship(t.Context(), shared.All(rows[1:]...)))
+	now := time.Now()
+	look := func(after time.Duration) {
+		t.Helper()
+		now = now.Add(after)
+		c.must(c.n.lookForFull(t.Context(), now))
+	}
+	add("1", frontier.Added{Posted: 1})
+	look(0)
+	add("2", frontier.Added{Posted: 1})
+	c.ships() // the two
+	look(fullEvery - time.Second)
+	add("3", frontier.Added{Posted: 1}) // nobody has looked again
+	look(time.Second)
+	add("4", frontier.Added{Refused: 1})
+	for i := range rows {
+		rows[i].Gone = true
+	}
+	c.must(c.n.shared.Ship(t.Context(), shared.All(rows...)))
+	look(fullEvery)
+	add("4", frontier.Added{Posted: 1})
+	if n := strings.Count(a.log.String(), "too many URIs wait"); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, &a.log)
+	}
+	c.leave()
+}
+
+// TestALetterForAPartThatLeavesStays lets a part leave while a letter for it is received, which this node has written
+// itself before it owned the part. The next owner gets it.
+func TestALetterForAPartThatLeavesStays(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	db := postgres.New(t)
+	a, b := newFixture(t, db, "a"), newFixture(t, db, "b")
+	leave := func() {}
+	a.group = func(uri.Host) string { leave(); return "" }
+	b.group = func(uri.Host) string { return "" }
+	a.run(func(f *frontier.Frontier) { a.crawl(f, 0, 20) })
+	even, odd := parted()
+	one := a.open()
+	one.takes(even)
+	u := link(one)
+	one.ships()
+	one.takes(odd)
+	leave = func() { one.n.parts.set(odd, leaving) }
+	one.receives()
+	leave = func() {}
+	one.ships()
+	if n := a.report().Letters; n != 1 || one.knows(u) {
+		t.Errorf("%d letters are in the database, want the one for the part that leaves; known: %t", n, one.knows(u))
+	}
+	a.must(one.n.release(t.Context(), odd))
+	two := b.open()
+	two.takes(odd)
+	two.receives()
+	two.ships()
+	if n := a.report().Letters; n != 0 || !two.knows(u) {
+		t.Errorf("%d letters are in the database after the next owner has received them; known: %t", n, two.knows(u))
+	}
 	one.leave()
 	two.leave()
-	a.knowsOnlyShard(1)
-	b.knowsOnlyShard(2)
-
-	// Node a takes shard 2 too, if it must, and loads its store.
-	a.wants = 2
-	moved := a.ship()
-	if moved.n.shard != 2 {
-		t.Fatalf("node a has shard %d", moved.n.shard)
-	}
-	for _, u := range []uri.URI{first, second} {
-		if !knows(moved, u)() {
-			t.Errorf("%s was lost when the shard was taken over", u)
-		}
-	}
-	moved.leave()
-}
-
-// TestAShardThatNobodyCrawlsIsReported waits in virtual time while one of two shards has no owner.
-func TestAShardThatNobodyCrawlsIsReported(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var log strings.Builder
-		w := watch{me: "a"}
-		st := sighting{States: shared.States{Shards: []shared.State{{Owner: "a"}, {}}}, at: time.Now()}
-		for range 60 {
-			st.Shards[0].Beat++
-			w.look(st, zerolog.New(&log))
-			w.tell(zerolog.New(&log))
-			st.at = st.at.Add(beatEvery)
-		}
-		if strings.Contains(log.String(), "another node crawls") {
-			t.Errorf("a node takes itself for another one:\n%s", &log)
-		}
-		if n := strings.Count(log.String(), "nobody crawls a shard"); n != 1 || !strings.Contains(log.String(), `"shard":2`) {
-			t.Errorf("reported %d times:\n%s", n, &log)
-		}
-	})
-}
-
-// TestAFencedOwnerIsFencedOnce waits in virtual time for a node that stands still, and whose shard nobody can take.
-func TestAFencedOwnerIsFencedOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var w watch
-		st := sighting{States: shared.States{Shards: []shared.State{{Owner: "a", Beat: 1}}}, at: time.Now()}
-		fences := func() bool { w.look(st, zerolog.Nop()); return w.still().Owner != "" }
-		if fences() {
-			t.Error("fenced an owner that was seen once")
-		}
-		st.at = st.at.Add(fenceAfter)
-		if !fences() {
-			t.Error("did not fence an owner that stands still")
-		}
-		st.Shards[0].Fenced = true
-		if fences() {
-			t.Error("fenced an owner that is fenced")
-		}
-	})
 }

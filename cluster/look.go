@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// rowKept is how long a row of another shard is used before it is read again.
+	// rowKept is how long a row of another node is used before it is read again.
 	rowKept = time.Minute
 	// failureKept is how long no row is read after the database did not answer.
 	failureKept = 5 * time.Second
-	// lookTime is the maximum duration of a look into another shard. A visit waits for it.
+	// lookTime is the maximum duration of a look into another node. A visit waits for it.
 	foreignLookTime = 2 * time.Second
 	// maxLooks is the maximum number of looks at once. Further ones get what was read before.
 	maxLooks = 2
-	// maxRowsKept and maxBytesKept bound the rows of other shards in memory.
+	// maxRowsKept and maxBytesKept bound the rows of other nodes in memory.
 	maxRowsKept  = 1_000
 	maxBytesKept = 8 << 20
 )
 
-// foreignRows reads rows of other shards, and keeps them for a while. Visits ask for them, so it must not wait long.
+// foreignRows reads rows of other nodes, and keeps them for a while. Visits ask for them, so it must not wait long.
 type foreignRows struct {
 	read func(ctx context.Context, part int16, key []byte) ([]byte, error)
 	fail func(error) // is called with the first of the failures in a row
@@ -79,11 +79,8 @@ func (f *foreignRows) get(part int16, key []byte) []byte {
 	return value
 }
 
-// readRow returns the value of a key in the copy of a host of another shard; nil if there is none, or if the database
-// does not answer. A node that is stopped asks no database.
-func (n *ownedShard) readRow(h uri.Host, portable []byte) []byte {
-	if n.shared == nil {
-		return nil
-	}
+// readRow returns the value of a key in the copy of a host of another node; nil if there is none, or if the database
+// does not answer.
+func (n *thisNode) readRow(h uri.Host, portable []byte) []byte {
 	return n.foreign.get(n.partOf(h), portable)
 }

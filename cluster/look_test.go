@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// TestRowsOfOtherShardsDelayNobody lets a hundred visits ask for rows of other shards while the database hangs. Two
+// TestRowsOfOtherNodesDelayNobody lets a hundred visits ask for rows of other nodes while the database hangs. Two
 // wait for it, the others use what was read before; then nobody asks for some seconds.
-func TestRowsOfOtherShardsDelayNobody(t *testing.T) {
+func TestRowsOfOtherNodesDelayNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hangs, reads, failures := false, 0, 0
@@ -71,8 +70,8 @@ func TestRowsOfOtherShardsDelayNobody(t *testing.T) {
 	})
 }
 
-// TestRowsOfOtherShardsHaveABound reads many large rows.
-func TestRowsOfOtherShardsHaveABound(t *testing.T) {
+// TestRowsOfOtherNodesHaveABound reads many large rows.
+func TestRowsOfOtherNodesHaveABound(t *testing.T) {
 	t.Parallel()
 	size := 0
 	f := foreignRows{now: time.Now}
@@ -84,22 +83,5 @@ func TestRowsOfOtherShardsHaveABound(t *testing.T) {
 				t.Fatalf("%d rows of %d bytes are kept", len(f.rows), f.bytes)
 			}
 		}
-	}
-}
-
-// TestNewsDoesNotReplaceOtherNews compares the keys of letters about one URI in the database. A letter with the key of
-// another one replaces it.
-func TestNewsDoesNotReplaceOtherNews(t *testing.T) {
-	t.Parallel()
-	keys := map[string]string{}
-	for _, l := range []letter{
-		{value: []byte("a link")}, {value: []byte("changed at noon"), sooner: true}, {value: []byte("changed at one"), sooner: true},
-	} {
-		l.key = []byte("key of the URI")
-		k := string(letterKey(l))
-		if other := keys[k]; other != "" || !strings.HasPrefix(k, "key of the URI") || string(letterKey(l)) != k {
-			t.Errorf("the letters %q and %q have the key %q", other, l.value, k)
-		}
-		keys[k] = string(l.value)
 	}
 }

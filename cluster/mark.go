@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
@@ -18,25 +20,23 @@ const markFile = "cluster.json"
 
 // mark says which crawl the local store is a copy of, and how new it is.
 type mark struct {
-	Crawl   string `json:"crawl"`
-	Shard   int    `json:"shard"`   // 0 as 1
-	Shards  int    `json:"shards"`  // of the crawl then; 0 as 1
-	Epoch   int64  `json:"epoch"`   // in which this node owned the crawl the last time
-	Clean   bool   `json:"clean"`   // the database has all of the store up to Version
-	Version uint64 `json:"version"` // of the store
-	Beat    int64  `json:"beat"`    // of this node, some seconds ago or less; the database cannot have an earlier one
-	Ahead   bool   `json:"ahead"`   // the database went back to an older state than the store
-	Damage  string `json:"damage"`  // because of which the store was loaded again the last time
+	Crawl   string          `json:"crawl"`
+	Clean   bool            `json:"clean"`   // the database has all of the store up to Version
+	Version uint64          `json:"version"` // of the store
+	Parts   map[int16]int64 `json:"parts"`   // that the store has: in which epoch each was released, or outdated
+	Beat    int64           `json:"beat"`    // of this node, some seconds ago; the database cannot have an earlier one
+	Ahead   bool            `json:"ahead"`   // the database went back to an older state than the store
+	Damage  string          `json:"damage"`  // because of which the store was made again the last time
 }
+
+// outdated stands for the epoch of a part whose rows were to be removed from the store.
+const outdated = -1
 
 // errAhead returns the error of a store that is newer than the database. Nothing of it is removed.
 func errAhead(state string) error {
 	return fmt.Errorf("the database of the cluster has an older state than the store in %s, as after a backup was restored; "+
 		"to ship this store again, see \"The database\" in docs/cluster.md", state)
 }
-
-// shard returns the number of the shard.
-func (m mark) shard() int { return max(m.Shard, 1) }
 
 // readMark reads the mark; found is false if there is none.
 func readMark(state string) (m mark, found bool, err error) {
@@ -64,43 +64,83 @@ func (m mark) write(state string) error {
 	return nil
 }
 
-// checkStopped returns an error unless the store of a stopped node is the newest copy of the crawl. Otherwise a command
-// would show what is outdated, and what it changes would be lost when the node loads the store again. The returned node
-// knows only which hosts belong to other shards; nil means that none do.
-func checkStopped(ctx context.Context, o nodeOptions) (*ownedShard, error) {
+// isAhead reports whether the store is newer than a database with a state.
+func (m mark) isAhead(st shared.States) bool {
+	if m.Ahead || m.Beat > st.Own {
+		return true
+	}
+	for part, epoch := range m.Parts {
+		is := st.Parts[part]
+		if epoch > is.Epoch || epoch == is.Epoch && m.Clean && is.Owner == "" && !is.Clean {
+			return true
+		}
+	}
+	return false
+}
+
+// noteBeat writes the beat to the mark, at most once in noteEvery. So the next process of this node notices when the
+// database was restored to an earlier state.
+func (n *thisNode) noteBeat(now time.Time, beat int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.beatNow = beat
+	if n.closing || n.noted.IsZero() || now.Sub(n.noted) < noteEvery {
+		return
+	}
+	n.noted = now
+	if err := n.mark().write(n.o.State); err != nil {
+		n.o.Log.Warn().Err(err).Msg("could not note the state of the database: a restored backup of it may go unnoticed")
+	}
+}
+
+// mark returns the mark of the store while this node crawls. The caller holds the lock, or is alone.
+func (n *thisNode) mark() mark {
+	return mark{Crawl: n.shared.Crawl(), Beat: n.beatNow, Damage: n.known}
+}
+
+// noteAhead notes that the store of this node is newer than the database.
+func (n *thisNode) noteAhead() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closing = true
+	m := n.mark()
+	m.Beat, m.Ahead = n.lastBeat, true
+	return m.write(n.o.State)
+}
+
+// checkStopped returns an error unless the store of a stopped node is the newest copy of the whole crawl. Otherwise a
+// command would show what is outdated, and what it changes would be lost when the node loads the rows again.
+func checkStopped(ctx context.Context, c *config.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*askTime)
 	defer cancel()
-	r, err := shared.Look(ctx, o.Database, func() error { return nil })
-	if errors.Is(err, shared.ErrVersion) && !r.Used {
-		return nil, nil // this store is going to be the first
-	}
+	state := c.Storage.State
+	m, found, err := readMark(state)
 	if err != nil {
-		return nil, fmt.Errorf("find out whether %s has the newest copy of the crawl: %w", o.State, err)
+		return err
 	}
-	m, found, err := readMark(o.State)
-	if err != nil {
-		return nil, err
-	}
-	owner, whole, current := "", false, false
-	for i, s := range r.Shards {
-		if s.Owner == o.Node || s.Owner != "" && i+1 == m.shard() {
-			owner = s.Owner
-		}
-		whole = whole || s.Whole
-		current = current || i+1 == m.shard() && m.Epoch == s.Epoch
-	}
+	is, err := shared.Owners(ctx, c.Cluster.Database)
 	switch {
-	case owner != "" && owner != o.Node:
-		return nil, fmt.Errorf("node %s crawls, and the store in %s is outdated or incomplete: run this command on that node",
-			owner, o.State)
-	case owner == o.Node:
-		return nil, fmt.Errorf("node %s crawls, or was not stopped properly: run this command while its daemon runs, with "+
-			"admin.socket, or stop the daemon properly first", owner)
-	case !whole && !found, found && m.Ahead, found && m.Clean && current:
-		return &ownedShard{thisNode: &thisNode{o: o}, shard: m.shard(), shards: len(r.Shards)}, nil
+	case errors.Is(err, shared.ErrUnused):
+		return nil // this store is going to be the first
+	case err != nil:
+		return fmt.Errorf("find out whether %s has the newest copy of the crawl: %w", state, err)
+	case !is.Whole && !found, found && m.Ahead:
+		return nil
 	}
-	return nil, fmt.Errorf("the store in %s is not the newest copy of the crawl: run this command on the node that crawled last, "+
-		"or start this node and run it then", o.State)
+	current := found && m.Clean
+	for part, p := range is.Parts {
+		if p.Owner != "" {
+			return fmt.Errorf("node %s crawls, or was not stopped properly: run this command while its daemon runs, with "+
+				"admin.socket, or stop all nodes properly first", p.Owner)
+		}
+		epoch, has := m.Parts[int16(part)]
+		current = current && has && isAs(p, epoch)
+	}
+	if !current {
+		return fmt.Errorf("the store in %s has not the newest copy of the whole crawl: run this command while a daemon runs",
+			state)
+	}
+	return nil
 }
 
 // hasStore reports whether a state folder has a store.

@@ -61,7 +61,7 @@ func newMirror(f *frontier.Frontier, of home, maxKeys int) *mirror {
 	}
 }
 
-// home says where the rows of a store belong.
+// home says where the rows of a store belong. ours is false if they are not shipped.
 type home struct {
 	part func(uri.Host) (part int16, ours bool) // that a host belongs to
 	own  int16                                  // stands for the parts of this store, for rows that are about no host
@@ -98,9 +98,9 @@ func (m *mirror) collect(list *badger.KVList) {
 }
 
 // note notes the key of a change. The caller holds the lock. gone says that the key may have been deleted. Payloads
-// that the store does not keep stay in the database.
+// that the store does not keep stay in the database, and so do letters.
 func (m *mirror) note(key []byte, version uint64, gone bool) {
-	if !isShipped(key) || gone && isPayload(key) {
+	if !isShipped(key) || gone && tableOf(key) != shared.OfPart {
 		return
 	}
 	k := string(key)
@@ -219,16 +219,14 @@ func isShipped(k []byte) bool {
 		dedup.KindOf(k) != dedup.Cached
 }
 
-// isPayload reports whether the database has a row among the payloads of all shards.
-func isPayload(k []byte) bool { return tableOf(k) != shared.OfPart }
-
-// isOfStore reports whether a row is about no host, and needed by whoever has the hosts of this store.
-func isOfStore(k []byte) bool {
-	return dedup.IsRow(k) || bytes.HasPrefix(k, []byte(letterPrefix)) || frontier.IsWhole(k)
-}
+// isOfStore reports whether a row is about no host, and needed by this node if it loses its store.
+func isOfStore(k []byte) bool { return dedup.IsRow(k) || frontier.IsWhole(k) }
 
 // tableOf returns the table that has a row.
 func tableOf(k []byte) shared.Table {
+	if bytes.HasPrefix(k, []byte(letterPrefix)) {
+		return shared.Letters
+	}
 	switch dedup.KindOf(k) {
 	case dedup.Entry:
 		return shared.Payload
@@ -241,8 +239,9 @@ func tableOf(k []byte) shared.Table {
 // shipment holds what has changed and was not shipped yet, as it is at one moment. The rows are read when they are
 // needed. Close it.
 type shipment struct {
-	version uint64 // of the last change that is in it
-	rows    int    // about how many
+	version uint64   // of the last change that is in it
+	rows    int      // about how many
+	letters []letter // that are in it, since each has returned
 
 	txn   *badger.Txn
 	home  home
@@ -286,6 +285,8 @@ type portions struct {
 	ship  func([]shared.Row) error
 	rows  []shared.Row
 	bytes int
+
+	letters []letter // that were added
 }
 
 // add adds a row to the tables that have it, under keys that are the same in all stores.
@@ -296,7 +297,15 @@ func (p *portions) add(r shared.Row) error {
 	if r.Of = tableOf(r.Key); r.Of != shared.OfPart && r.Gone {
 		return nil
 	}
-	if r.Of == shared.OfPart {
+	switch r.Of {
+	case shared.Letters:
+		l := letter{r.Key, r.Value}
+		var ok bool
+		if r, ok = letterRow(l.key, l.value); !ok {
+			return nil
+		}
+		p.letters = append(p.letters, l)
+	case shared.OfPart:
 		var ours bool
 		var err error
 		if r.Part, r.Key, ours, err = p.place(r.Key, r.Value); err != nil {
@@ -305,7 +314,7 @@ func (p *portions) add(r shared.Row) error {
 		if !ours {
 			return nil
 		}
-	} else {
+	default:
 		v, err := dedup.Portable(p.txn, r.Key, r.Value)
 		if errors.Is(err, dedup.ErrCorrupt) {
 			return nil // the payload is archived again
@@ -378,6 +387,7 @@ func (p *portions) flush() error {
 // each calls ship with the rows, in portions. It may be called again.
 func (s *shipment) each(ship func(rows []shared.Row) error) error {
 	p := portions{txn: s.txn, home: s.home, names: map[uint32]uri.Host{}, ship: ship}
+	defer func() { s.letters = p.letters }()
 	if s.scan {
 		var last []byte
 		err := eachSince(s.txn, s.since, func(item *badger.Item) error {

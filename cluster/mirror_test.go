@@ -25,7 +25,7 @@ var everything = home{own: shared.OwnPart(1), part: func(uri.Host) (int16, bool)
 
 // copied is a copy of a store that is fed by shipments only.
 type copied struct {
-	*place
+	*fixture
 	*rand.Rand
 	now     time.Time
 	f       *frontier.Frontier
@@ -145,7 +145,7 @@ func TestTheMirrorEqualsTheStore(t *testing.T) {
 		t.Run(fmt.Sprintf("at most %d keys", bound), func(t *testing.T) {
 			t.Parallel()
 			c := &copied{
-				place: newPlace(t, nil, "a"), Rand: rand.New(rand.NewPCG(uint64(seed), 7)), now: time.Unix(1.8e9, 0),
+				fixture: newFixture(t, nil, "a"), Rand: rand.New(rand.NewPCG(uint64(seed), 7)), now: time.Unix(1.8e9, 0),
 				rows: map[string][]byte{}, others: map[string][]byte{}, bound: bound,
 			}
 			c.follow()
@@ -171,7 +171,7 @@ func TestTheMirrorEqualsTheStore(t *testing.T) {
 				}
 				it.Close()
 				txn.Discard()
-				if diff := cmp.Diff(c.place.rows(c.f), c.rows); diff != "" {
+				if diff := cmp.Diff(c.fixture.rows(c.f), c.rows); diff != "" {
 					t.Fatalf("after move %d the copy differs (-store +copy):\n%s", n, diff)
 				}
 			}
@@ -189,7 +189,7 @@ func TestTheMirrorEqualsTheStore(t *testing.T) {
 func TestAnEvictedHostLeavesNothingInTheCopy(t *testing.T) {
 	t.Parallel()
 	c := &copied{
-		place: newPlace(t, nil, "a"), Rand: rand.New(rand.NewPCG(1, 7)), now: time.Unix(1.8e9, 0), rows: map[string][]byte{},
+		fixture: newFixture(t, nil, "a"), Rand: rand.New(rand.NewPCG(1, 7)), now: time.Unix(1.8e9, 0), rows: map[string][]byte{},
 		bound: 1000, hosts: 20,
 	}
 	c.follow()
@@ -218,7 +218,117 @@ func TestAnEvictedHostLeavesNothingInTheCopy(t *testing.T) {
 	for range 20 { // some shipments have no answer
 		c.ship()
 	}
-	if diff := cmp.Diff(c.place.rows(c.f), c.rows); diff != "" {
+	if diff := cmp.Diff(c.fixture.rows(c.f), c.rows); diff != "" {
 		t.Errorf("the copy differs (-store +copy):\n%s", diff)
+	}
+}
+
+// TestOnlyRowsOfPartsThatAreHereAreShipped changes hosts of three parts. Rows of a part that leaves the store are not
+// shipped any more, neither changed nor removed; neither are the rows of a part that comes.
+func TestOnlyRowsOfPartsThatAreHereAreShipped(t *testing.T) {
+	t.Parallel()
+	c := &copied{fixture: newFixture(t, nil, "a"), Rand: rand.New(rand.NewPCG(1, 7)), now: time.Unix(1.8e9, 0), bound: 1000}
+	c.follow()
+	defer func() { c.stop(); c.must(c.f.Close()) }()
+	gone := map[string]bool{"comes.example": true}
+	c.m.home = home{own: shared.OwnPart(3), part: func(h uri.Host) (int16, bool) {
+		return int16(len(h)), !gone[string(h)]
+	}}
+	parts := func() map[int16]int {
+		t.Helper()
+		s, err := c.m.shipment(t.Context())
+		c.must(err)
+		defer s.close()
+		n := map[int16]int{}
+		c.must(s.each(func(rows []shared.Row) error {
+			for _, r := range rows {
+				n[r.Part]++
+			}
+			return nil
+		}))
+		c.m.shipped(s)
+		return n
+	}
+	add := func(path string) {
+		t.Helper()
+		for _, host := range []string{"a.example", "comes.example", "leaves.example"} {
+			_, err := c.f.Add(c.now, frontier.Candidate{URI: uri.FromCanonical("http://" + host + "/" + path)})
+			c.must(err)
+		}
+	}
+	add("1")
+	if n := parts(); n[9] == 0 || n[14] == 0 || len(n) != 2 {
+		t.Errorf("rows were shipped of the parts %v", n)
+	}
+	gone["leaves.example"] = true
+	add("2")
+	if n := parts(); n[9] == 0 || len(n) != 1 {
+		t.Errorf("rows were shipped of the parts %v, although two are not here", n)
+	}
+	add("3")
+	done, err := c.f.DropStrays(nil, func(h uri.Host) bool { return !gone[string(h)] }, func() {})
+	if err != nil || !done {
+		t.Fatalf("removed: %t, %v", done, err)
+	}
+	if n := parts(); n[9] == 0 || len(n) != 1 {
+		t.Errorf("rows of the parts %v were shipped, although two were removed only here", n)
+	}
+}
+
+// TestAShipmentNamesTheLettersInIt ships letters. A damaged one is left out; when all are in the copy, each is removed
+// from the store, unless it has changed.
+func TestAShipmentNamesTheLettersInIt(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, 0, 2)
+	m := newMirror(s.Frontier, home{own: -1, part: func(uri.Host) (int16, bool) { return 0, true }}, 1000)
+	defer inBackground(func(ctx context.Context) { _ = m.run(ctx) })()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	s.must(m.awaitStart(t.Context(), again.C))
+	first, second := parseURI(t, "http://"+hostIn(1, 2)+"/1"), parseURI(t, "http://"+hostIn(1, 2)+"/2")
+	for _, u := range []uri.URI{first, second} {
+		_, err := s.Add(day, frontier.Candidate{URI: u, Due: at(time.Hour)})
+		s.must(err)
+	}
+	s.must(s.DB().Update(func(txn *badger.Txn) error {
+		return errors.Join(txn.Set([]byte("pl\x00\x02short"), []byte("x")), txn.Set(append([]byte("pl\x7f\xff"), make([]byte, 12)...), []byte("x")))
+	}))
+	ship := func() (rows []shared.Row, is *shipment) {
+		t.Helper()
+		is, err := m.shipment(t.Context())
+		s.must(err)
+		for range 2 { // the answer to the first was lost
+			rows = nil
+			s.must(is.each(func(some []shared.Row) error {
+				for _, r := range some {
+					if r.Of == shared.Letters {
+						rows = append(rows, r)
+					}
+				}
+				return nil
+			}))
+		}
+		is.close()
+		return rows, is
+	}
+	rows, is := ship()
+	if len(rows) != 2 || len(is.letters) != 2 || rows[0].Part != partOf(first.Host(), "") || rows[0].Gone {
+		t.Fatalf("the letters are %v, named are %v", rows, is.letters)
+	}
+	_, err := s.Add(day, frontier.Candidate{URI: second, Sooner: true, Due: at(time.Minute)})
+	s.must(err)
+	m.shipped(is)
+	s.must(sent(s.Frontier, is.letters))
+	if rows, is = ship(); len(rows) != 1 {
+		t.Fatalf("after the shipment the letters are %v, want the one that has changed", rows)
+	}
+	c, err := frontier.DecodeCandidate(rows[0].Value)
+	if err != nil || c.URI != second || !c.Due.Equal(at(time.Minute)) {
+		t.Fatalf("after the shipment the letters are %v, %v; want the one that has changed", rows, err)
+	}
+	m.shipped(is)
+	s.must(sent(s.Frontier, is.letters))
+	if rows, _ := ship(); len(rows) != 0 { // their removal is no change of the copy
+		t.Errorf("shipped %v when nothing had changed", rows)
 	}
 }

@@ -16,10 +16,10 @@ func initCluster(ctx context.Context, o nodeOptions, open func() (*frontier.Fron
 	if !hasStore(o.State) {
 		return fmt.Errorf("there is no store in %s", o.State)
 	}
-	r, err := shared.Look(ctx, o.Database, func() error { return nil })
-	if err == nil {
-		err = hasNoCrawl(r)
-	} else if errors.Is(err, shared.ErrVersion) && !r.Used {
+	is, err := shared.Owners(ctx, o.Database)
+	if err == nil && (is.Whole || ownedByOthers(shared.States{Parts: is.Parts}, "")) {
+		err = errHasCrawl
+	} else if errors.Is(err, shared.ErrUnused) {
 		err = nil
 	}
 	if err != nil {
@@ -36,14 +36,7 @@ func initCluster(ctx context.Context, o nodeOptions, open func() (*frontier.Fron
 		return errors.Join(err, f.Close())
 	}
 	defer n.Close()
-	shard, err := n.takeOnly(ctx)
-	if err == nil && shard.before.Whole { // somebody was faster; its copy must not replace this store
-		err = errors.Join(errHasCrawl, shard.release(ctx, shard.before.Clean))
-	}
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := shard.handOver(ctx, f); err != nil {
+	if err := n.handOver(ctx, f); err != nil {
 		return err
 	}
 	if m, _, err := readMark(o.State); err != nil || !m.Clean {
@@ -52,46 +45,35 @@ func initCluster(ctx context.Context, o nodeOptions, open func() (*frontier.Fron
 	return nil
 }
 
-var errHasCrawl = errors.New("the database has a crawl already: name an empty database in cluster.database")
-
-// hasNoCrawl returns an error unless a database may receive a crawl.
-func hasNoCrawl(r shared.Report) error {
-	for _, s := range r.Shards {
-		switch {
-		case s.Owner != "" && !s.Whole:
-			return fmt.Errorf("node %s has not shipped its whole store to the database: start it, with this store in storage.state; "+
-				"or stop it, remove the schema \"arcrawl\" of the database, and ship the store again", s.Owner)
-		case s.Whole || s.Owner != "":
-			return errHasCrawl
-		}
-	}
-	return nil
-}
-
-// takeOnly takes the shard of a crawl that was never divided.
-func (n *thisNode) takeOnly(ctx context.Context) (*ownedShard, error) {
-	st := (<-n.seen).States
-	s, err := n.take(ctx, st.Shards[0], 1)
-	if err == nil && s == nil {
-		err = errHasCrawl
-	}
-	return s, err
-}
+var errHasCrawl = errors.New("the database has a crawl already, or a node ships its store there: name an empty database in " +
+	"cluster.database, or remove the schema \"arcrawl\" of this one")
 
 // handOver ships a whole store, closes it, and releases the crawl.
-func (n *ownedShard) handOver(ctx context.Context, f *frontier.Frontier) error {
-	if err := n.Prepare(ctx, frontier.Options{}); err != nil {
-		return errors.Join(err, f.Close())
-	}
+func (n *thisNode) handOver(ctx context.Context, f *frontier.Frontier) error {
 	defer inBackground(n.Beat)()
 	stops := []func(){}
-	err := n.Start(ctx, f, func(run func(context.Context)) { stops = append(stops, inBackground(run)) })
+	err := n.Opened(f, func(run func(context.Context)) { stops = append(stops, inBackground(run)) })
+	if err == nil {
+		st := <-n.seen
+		err = n.take(ctx, st.States, allParts())
+		if err == nil && len(n.parts.in(here)) == 0 {
+			err = errHasCrawl
+		}
+	}
 	leave := func(error) error { return err }
 	if err == nil {
-		leave = n.Finish(ctx, f)
+		leave = n.Closing(f)
 	}
 	for _, stop := range stops {
 		stop()
 	}
 	return errors.Join(leave(f.Close()), context.Cause(ctx))
+}
+
+// allParts returns the numbers of all parts.
+func allParts() (list []int16) {
+	for part := range int16(shared.Parts) {
+		list = append(list, part)
+	}
+	return list
 }

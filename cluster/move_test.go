@@ -1,18 +1,14 @@
 package cluster
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -20,7 +16,10 @@ import (
 )
 
 // days visits what is due on some days of a virtual week, once an hour, and finds a link at some visits.
-func (p *place) days(f *frontier.Frontier, monday time.Time, from, to int) {
+func (p *fixture) days(
+	f *frontier.Frontier, monday time.Time, from, to int,
+	visited func(frontier.Record, time.Time) (found []frontier.Candidate),
+) {
 	p.Helper()
 	for now := monday.AddDate(0, 0, from); now.Before(monday.AddDate(0, 0, to)); now = now.Add(time.Hour) {
 		for {
@@ -37,42 +36,12 @@ func (p *place) days(f *frontier.Frontier, monday time.Time, from, to int) {
 				link := uri.FromCanonical(fmt.Sprintf("%s/%d", r.URI, r.Visits))
 				s.Found = []frontier.Candidate{{URI: link, Hops: r.Hops + "L", Via: r.URI.String(), Due: now.Add(time.Hour)}}
 			}
-			if p.visited != nil {
-				s.Found = append(s.Found, p.visited(r, now)...)
+			if visited != nil {
+				s.Found = append(s.Found, visited(r, now)...)
 			}
 			_, err = f.Settle(c, s)
 			p.must(err)
 		}
-	}
-}
-
-// rows returns the rows of a store by their keys, without those that say how it was opened.
-func (p *place) rows(f *frontier.Frontier) map[string][]byte {
-	p.Helper()
-	p.must(f.Check())
-	all := map[string][]byte{}
-	_, err := newMirror(f, everything, 1).whole(func(rows []shared.Row) error {
-		for _, r := range rows {
-			if r.Key[0] != 'm' && r.Of == shared.OfPart {
-				all[string(r.Key)] = r.Value
-			}
-		}
-		return nil
-	})
-	p.must(err)
-	return all
-}
-
-// same compares the rows of a store with the rows of another one.
-func (p *place) same(what string, got, want map[string][]byte) {
-	p.Helper()
-	for _, k := range slices.Sorted(maps.Keys(want)) {
-		if !bytes.Equal(got[k], want[k]) {
-			p.Errorf("%q is %q in the store %s, want %q", k, got[k], what, want[k])
-		}
-	}
-	if len(got) != len(want) {
-		p.Errorf("the store %s has %d rows, want %d", what, len(got), len(want))
 	}
 }
 
@@ -82,19 +51,19 @@ func TestACrawlJoinsAndLeavesACluster(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	db := postgres.New(t)
-	a, b, alone, back := newPlace(t, db, "a"), newPlace(t, db, "b"), newPlace(t, db, "c"), newPlace(t, db, "d")
+	a, b, alone, back := newFixture(t, db, "a"), newFixture(t, db, "b"), newFixture(t, db, "c"), newFixture(t, db, "d")
 	monday := time.Now().Truncate(24 * time.Hour)
-	begin := func(p *place) {
+	begin := func(p *fixture) {
 		t.Helper()
-		p.alone(monday, func(f *frontier.Frontier) { week{t, monday}.begin(p, f); p.days(f, monday, 0, 2) })
+		p.alone(monday, func(f *frontier.Frontier) { week{t, monday}.begin(p, f); p.days(f, monday, 0, 2, nil) })
 	}
 	begin(alone)
 	for _, d := range [][2]int{{2, 4}, {4, 6}, {6, 7}} {
-		alone.alone(monday, func(f *frontier.Frontier) { alone.days(f, monday, d[0], d[1]) })
+		alone.alone(monday, func(f *frontier.Frontier) { alone.days(f, monday, d[0], d[1], nil) })
 	}
 
 	begin(a)
-	initiate := func(p *place) error {
+	initiate := func(p *fixture) error {
 		return initCluster(t.Context(), p.options(), func() (*frontier.Frontier, error) {
 			return frontier.Open(frontier.Options{Dir: p.state, Now: monday})
 		})
@@ -103,16 +72,16 @@ func TestACrawlJoinsAndLeavesACluster(t *testing.T) {
 	if err := initiate(a); !errors.Is(err, errHasCrawl) {
 		t.Errorf("a second store was shipped: %v", err)
 	}
-	if err := initiate(newPlace(t, db, "e")); err == nil || !strings.Contains(err.Error(), "no store") {
+	if err := initiate(newFixture(t, db, "e")); err == nil || !strings.Contains(err.Error(), "no store") {
 		t.Errorf("an empty folder was shipped: %v", err)
 	}
 	b.run(func(f *frontier.Frontier) {
-		b.days(f, monday, 2, 4)
+		b.days(f, monday, 2, 4, nil)
 		if _, err := leaveCluster(t.Context(), leaveOptions{Database: b.options().Database, To: back.state, Now: monday}); err == nil || !strings.Contains(err.Error(), "node b crawls") {
 			t.Errorf("left a cluster whose node crawls: %v", err)
 		}
 	})
-	a.run(func(f *frontier.Frontier) { a.days(f, monday, 4, 6) })
+	a.run(func(f *frontier.Frontier) { a.days(f, monday, 4, 6, nil) })
 	leaving := leaveOptions{Database: a.options().Database, To: back.state, Now: monday}
 	left, err := leaveCluster(t.Context(), leaving)
 	if err != nil || left.Rows == 0 {
@@ -124,7 +93,7 @@ func TestACrawlJoinsAndLeavesACluster(t *testing.T) {
 	var want map[string][]byte
 	alone.alone(monday, func(f *frontier.Frontier) { want = alone.rows(f) })
 	back.alone(monday, func(f *frontier.Frontier) {
-		back.days(f, monday, 6, 7)
+		back.days(f, monday, 6, 7, nil)
 		back.same("that was in a cluster", back.rows(f), want)
 	})
 	if len(want) < 100 {
@@ -132,22 +101,38 @@ func TestACrawlJoinsAndLeavesACluster(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedInitSaysHowToContinue looks at a database to which a node has not shipped its whole store.
-func TestAnInterruptedInitSaysHowToContinue(t *testing.T) {
+// TestInitIsRefusedWhileANodeShips looks at a database to which a node has not shipped its whole store.
+func TestInitIsRefusedWhileANodeShips(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		of   shared.ShardReport
-		want string
-	}{
-		{shared.ShardReport{}, ""},
-		{shared.ShardReport{Owner: "a"}, "node a has not shipped its whole store"},
-		{shared.ShardReport{Owner: "a", Whole: true}, "has a crawl already"},
-		{shared.ShardReport{Whole: true}, "has a crawl already"},
-	} {
-		err := hasNoCrawl(shared.Report{Shards: []shared.ShardReport{c.of}})
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: the error is %v, want %q", c.of, err, c.want)
+	slow.Test(t)
+	db := postgres.New(t)
+	a, b := newFixture(t, db, "a"), newFixture(t, db, "b")
+	for _, p := range []*fixture{a, b} {
+		p.alone(time.Now(), func(f *frontier.Frontier) { p.crawl(f, 0, 20) })
+	}
+	initiate := func(p *fixture) error {
+		return initCluster(t.Context(), p.options(), func() (*frontier.Frontier, error) {
+			return frontier.Open(frontier.Options{Dir: p.state, Now: time.Now(), Compactors: -1})
+		})
+	}
+	n, err := openNode(t.Context(), a.options(), func(error) {})
+	a.must(err)
+	if _, err := n.shared.Take(t.Context(), allParts(), ""); err != nil {
+		t.Fatal(err)
+	}
+	n.Close() // it dies
+	for _, p := range []*fixture{a, b} {
+		if err := initiate(p); !errors.Is(err, errHasCrawl) || !hasStore(p.state) {
+			t.Errorf("node %s initiated the crawl: %v", p.name, err)
 		}
+	}
+	a.run(func(f *frontier.Frontier) {
+		if got := a.histories(f); len(got) != 20 {
+			t.Errorf("%d URIs are there, want 20", len(got))
+		}
+	})
+	if err := initiate(b); !errors.Is(err, errHasCrawl) || !hasStore(b.state) {
+		t.Errorf("node b initiated the crawl: %v", err)
 	}
 }
 

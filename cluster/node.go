@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +15,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -29,16 +28,14 @@ const noteEvery = 10 * time.Second
 
 // nodeOptions say which node this is.
 type nodeOptions struct {
-	Database string             // connection string
-	Node     string             // name
-	State    string             // folder of the stores
-	Notify   func(state string) // of systemd
-	Single   bool               // the database has no replica on purpose
-	// Groups returns what stands for the politeness groups of all hosts. It is called before a shard is taken, and may
-	// read the configuration again. Nil means that there are no groups.
-	Groups func() string
-	Group  func(uri.Host) string // returns the politeness group of a host, before a store is open; nil = none has one
-	Log    zerolog.Logger
+	Database string                // connection string
+	Node     string                // name
+	State    string                // folder of the store
+	Notify   func(state string)    // of systemd
+	Single   bool                  // the database has no replica on purpose
+	Groups   string                // stands for the politeness groups of all hosts; "" = there are none
+	Group    func(uri.Host) string // returns the politeness group of a host; nil = none has one
+	Log      zerolog.Logger
 }
 
 // forgetCopy removes the mark that a store is a copy of a crawl that nodes share. A process on its own changes the
@@ -50,29 +47,65 @@ func forgetCopy(state string) error {
 	return nil
 }
 
-// thisNode is this process as a node of a cluster. It owns any number of shards. Make one with [openNode].
+// thisNode is this process as a node of a cluster, and owns the store of its daemon. Make one with [openNode].
 type thisNode struct {
+	ctx    context.Context // of the process
 	o      nodeOptions
 	shared *shared.Store
 	lease  *lease
 	lost   func(error) // is called when this node may not continue
+	began  time.Time
+	parts  partTable
 
-	lastBeat int64                         // that the database confirmed; only Beat uses it, and Open before
-	beaten   time.Time                     // start of the last beat; zero after one that failed; as lastBeat
-	watched  time.Time                     // what the last sighting has as its time; as lastBeat
-	seen     chan sighting                 // what the last beat found, for Run
-	found    atomic.Pointer[shared.States] // the same, for requests
-	loading  chan struct{}                 // has a token for each store that is being loaded
+	lastBeat int64                    // that the database confirmed; only Beat uses it, and Open before
+	beaten   time.Time                // start of the last beat; zero after one that failed; as lastBeat
+	watched  time.Time                // what the last sighting has as its time; as lastBeat
+	seen     chan sighting            // what the last beat found, for Run
+	found    atomic.Pointer[sighting] // the same, for requests
 	payloads *payloads
+	foreign  foreignRows
+	pushed   *follower // nil in commands
 
 	// What Run knows of the others.
 	watch watch
 	lives lives
 	fit   fitness
 
-	mu    sync.Mutex // guards the field below
-	owned map[int]*ownedShard
+	// The store, see prepare.
+	known   string    // the damage because of which an earlier start made the store again
+	since   uint64    // the database has the store up to this version
+	empty   bool      // the store was removed, and its rows come from the database
+	isFirst bool      // there is a store, which the database does not have
+	loaded  time.Time // when it was removed; zero = it was not
+
+	store    *frontier.Frontier // since Opened
+	mirror   *mirror            // since Opened
+	box      *letterbox
+	crowd    crowd         // since begin; nil in commands
+	placed   chan struct{} // is closed when the node has its first parts
+	isPlaced atomic.Bool
+
+	shipping sync.Mutex      // held during a shipment, and while parts are released
+	courier  courier         // only Follow uses it
+	sync     func() error    // makes sure that crawl.log is on disk; guarded by shipping
+	received []shared.Letter // since the last shipment; guarded by shipping
+
+	mu      sync.Mutex      // guards the fields below
+	fault   faultOf         // see Watch; nil = nothing is known
+	full    faultOf         // why no rows can be loaded; nil = they can
+	beatNow int64           // the last beat
+	noted   time.Time       // when the mark was written; zero = prepare has not read the old one yet
+	closing bool            // beats write no marks any more
+	whole   bool            // the database has a whole copy of the crawl
+	torn    bool            // rows of a part that never came whole may be in the store
+	damage  string          // of the store, because of which the next start makes it again; "" = none
+	behind  time.Time       // since when something waits to be shipped; zero = nothing does
+	ill     bool            // the last shipment failed
+	silent  map[string]bool // nodes that have not beaten for some time
+	standBy string          // why a loss of the database would lose visits; "" if it would not
 }
+
+var _ daemon.Owner = (*thisNode)(nil)
 
 // sighting holds what a beat found of the other nodes.
 type sighting struct {
@@ -83,15 +116,16 @@ type sighting struct {
 	at time.Time
 }
 
-// maxLoading is the maximum number of stores that are loaded at once, so that shipments find a connection.
-const maxLoading = 2
-
-// openNode joins the cluster, and waits for its database if it does not answer. It takes no shard. lost is called when
-// this node may not continue later.
+// openNode joins the cluster, and waits for its database if it does not answer. It takes no part of the crawl. lost is
+// called when this node may not continue later.
 func openNode(ctx context.Context, o nodeOptions, lost func(error)) (*thisNode, error) {
+	if o.Group == nil {
+		o.Group = func(uri.Host) string { return "" }
+	}
 	n := &thisNode{
-		o: o, lost: lost, lease: newLease(time.Now), owned: map[int]*ownedShard{},
-		seen: make(chan sighting, 1), watched: time.Now(), watch: watch{me: o.Node}, loading: make(chan struct{}, maxLoading),
+		ctx: ctx, o: o, lost: lost, lease: newLease(time.Now), began: time.Now(), watched: time.Now(),
+		seen:  make(chan sighting, 1),
+		watch: watch{me: o.Node}, placed: make(chan struct{}),
 	}
 	var err error
 	if n.shared, err = n.connect(ctx); err != nil {
@@ -100,21 +134,24 @@ func openNode(ctx context.Context, o nodeOptions, lost func(error)) (*thisNode, 
 	n.payloads = &payloads{read: n.shared.Payloads, now: time.Now, fail: func(err error) {
 		o.Log.Warn().Err(err).Msg("could not look for payloads in the database of the cluster: what is archived now may be there twice")
 	}}
-	if err = n.checkStores(); err == nil {
-		err = n.firstBeat(ctx)
+	n.foreign.read, n.foreign.now = n.shared.Read, time.Now
+	n.foreign.fail = func(err error) {
+		o.Log.Warn().Err(err).Msg("could not read a row of another node: using what was read before")
 	}
-	if err != nil {
+	n.box = newLetterbox(n.route, n.readRow)
+	if err = n.firstBeat(ctx); err != nil {
 		n.shared.Close()
 		return nil, err
 	}
 	return n, nil
 }
 
-// Close leaves the cluster. All shards must have been released.
+// Close leaves the cluster. All parts must have been released.
 func (n *thisNode) Close() { n.shared.Close() }
 
 // connect connects to the database, and waits for it if it does not answer.
 func (n *thisNode) connect(ctx context.Context) (s *shared.Store, err error) {
+	told := false
 	err = persist(ctx, func() error {
 		ask, cancel := context.WithTimeout(ctx, askTime)
 		defer cancel()
@@ -124,17 +161,20 @@ func (n *thisNode) connect(ctx context.Context) (s *shared.Store, err error) {
 		if !shared.IsUnreachable(err) {
 			return false
 		}
-		if first {
+		if told = true; first {
 			n.o.Log.Error().Err(err).Msg("the database of the cluster does not answer: trying again until it does")
 		}
 		n.o.Notify("STATUS=waiting for the database of the cluster")
 		n.o.Notify("WATCHDOG=1")
 		return true
 	})
+	if err == nil && told {
+		n.o.Log.Info().Msg("the database of the cluster answers again")
+	}
 	return s, err
 }
 
-// firstBeat begins the lease, and refuses to crawl if the database is not the one of this node's stores, or went back.
+// firstBeat begins the lease, and prepares the store for what the database has.
 func (n *thisNode) firstBeat(ctx context.Context) error {
 	var start time.Time
 	var st shared.States
@@ -156,10 +196,7 @@ func (n *thisNode) firstBeat(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("%w: %w", errLost, err)
 	}
-	if err := n.refuse(st); err != nil {
-		return err
-	}
-	if err := n.moveOldStore(len(st.Shards)); err != nil {
+	if err := n.prepare(st); err != nil {
 		return err
 	}
 	n.lastBeat = st.Own
@@ -181,12 +218,13 @@ func (n *thisNode) tell(st shared.States, start time.Time) {
 		n.watched = n.watched.Add(min(start.Sub(n.beaten), beatEvery+askTime))
 	}
 	n.beaten = start
-	n.found.Store(&st)
+	s := sighting{st, n.watched}
+	n.found.Store(&s)
 	select {
 	case <-n.seen:
 	default:
 	}
-	n.seen <- sighting{st, n.watched}
+	n.seen <- s
 }
 
 // Beat extends the lease until ctx ends.
@@ -214,9 +252,7 @@ func (n *thisNode) Beat(ctx context.Context) {
 		}
 		n.lastBeat = st.Own
 		n.lease.extend(start)
-		for _, s := range n.all() {
-			s.noteBeat(start, st.Own)
-		}
+		n.noteBeat(start, st.Own)
 		n.tell(st, start)
 		if told {
 			n.o.Log.Info().Msg("the database of the cluster answers again: crawling")
@@ -225,58 +261,44 @@ func (n *thisNode) Beat(ctx context.Context) {
 	}
 }
 
-// all returns the shards that this node has taken and not released.
-func (n *thisNode) all() []*ownedShard {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.Collect(maps.Values(n.owned))
-}
-
-// ownsAll reports whether the database, asked at start, says that this node owns all shards that it has taken before.
+// ownsAll reports whether the database, asked at start, says that this node owns all parts that it has taken before.
 func (n *thisNode) ownsAll(st shared.States, start time.Time) bool {
-	for _, s := range n.all() {
-		if s.taken.Before(start) && !s.leaving.Load() && !s.owns(st) {
+	list, epochs := n.parts.mine(start)
+	for _, part := range list {
+		// One that was released meanwhile is not among the present ones.
+		if is := st.Parts[part]; (is.Owner != n.o.Node || is.Epoch != epochs[part]) && n.parts.owns(part, epochs[part]) {
 			return false
 		}
 	}
 	return true
 }
 
-// noteAhead notes that the stores of this node are newer than the database.
-func (n *thisNode) noteAhead() (err error) {
-	for _, s := range n.all() {
-		m := s.mark()
-		m.Beat, m.Ahead = n.lastBeat, true
-		err = errors.Join(err, s.writeMark(m))
-	}
-	return err
-}
-
-// lose ends the lease permanently.
+// lose ends the rights of this node permanently: another node may have them.
 func (n *thisNode) lose(why error) {
 	err := errLost
 	if why != nil {
 		err = fmt.Errorf("%w: %w", errLost, why)
 	}
+	n.fail(err)
+}
+
+// fail lets the process end with an error. Nothing is visited any more.
+func (n *thisNode) fail(err error) {
 	n.lease.end(err)
 	n.lost(err)
 }
 
-// Dialer returns a dialer whose connections can be used only while this node may visit sites.
-func (n *thisNode) Dialer(dial fetch.Dialer) fetch.Dialer { return n.lease.dialer(dial) }
-
-// fence fences an owner that stands still, and reports whether that is done.
-func (n *thisNode) fence(ctx context.Context, st shared.State) (done bool) {
+// fence fences a node that stands still.
+func (n *thisNode) fence(ctx context.Context, m shared.Member) {
 	ask, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	done, err := n.shared.Fence(ask, st.Owner, st.Beat)
+	done, err := n.shared.Fence(ask, m.Name, m.Beat)
 	switch {
 	case err != nil:
 		n.o.Log.Warn().Err(err).Msg("could not fence the node that stands still: trying again")
 	case done:
-		n.o.Log.Warn().Str("owner", st.Owner).Msg("fenced a node that stood still: taking the crawl over")
+		n.o.Log.Warn().Str("other", m.Name).Msg("fenced a node that stood still: its hosts are crawled by others now")
 	}
-	return done
 }
 
 // persist calls ask, which may be repeated, until it succeeds, ctx ends, or waits returns false: the error is final.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 	"time"
 
@@ -24,49 +23,11 @@ import (
 // Commands returns the commands about nodes.
 func Commands() []*cobra.Command {
 	return cli.In(cli.Cluster,
-		cli.Group("cluster", "Let several nodes share a crawl, and divide it among more of them",
-			newInit(), newSplit(), newDrain(), newLeave()))
+		cli.Group("cluster", "Let several nodes share a crawl", newInit(), newDrain(), newLeave()))
 }
 
 // lookTime is longer than the time between two beats of a node, also of one that is busy.
 const lookTime = 5 * time.Second
-
-func newSplit() *cobra.Command {
-	var path string
-	cmd := &cobra.Command{
-		Use:   "split N",
-		Short: "Divide the crawl into N shards, so that up to N nodes crawl at once",
-		Long: `split divides the hosts of a crawl into N shards, which the nodes share among them. Two to four for each node that you
-will ever have are enough. N is a multiple of the present number of shards, at most 64. Stop all nodes before. Nothing is
-copied: a node loads the hosts of a new shard when it takes it. Only arcrawl cluster leave makes one store of the shards
-again.`,
-		Example: "  arcrawl cluster split 4 --config /etc/arcrawl/arcrawl.toml",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := strconv.Atoi(args[0])
-			if err != nil {
-				return fmt.Errorf("%q is not a number of shards; write a whole number, such as 4", args[0])
-			}
-			c, err := clusterConfig(cmd, path)
-			if err != nil {
-				return err
-			}
-			ctx := cmd.Context()
-			if err := areStopped(ctx, c.Cluster.Database); err != nil {
-				return err
-			}
-			before, err := shared.Split(ctx, c.Cluster.Database, n)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "divided %s into %d: start the nodes\n",
-				human.Count(before, "shard"), n)
-			return err
-		},
-	}
-	cli.ConfigFlag(cmd, &path)
-	return cmd
-}
 
 // areStopped returns an error if a node runs.
 func areStopped(ctx context.Context, database string) error {
@@ -88,7 +49,7 @@ func newInit() *cobra.Command {
 		Use:   "init",
 		Short: "Ship the store of a stopped crawl to an empty database",
 		Long: `init ships the store in storage.state, or in another folder, to the database of the cluster, which must have no crawl
-yet. Stop the daemon that uses the store before. Afterwards any node can take the crawl. The daemon does the same when it
+yet. Stop the daemon that uses the store before. Afterwards the nodes share its hosts among them. The daemon does the same when it
 is started with [cluster]; init does it without crawling.`,
 		Example: "  arcrawl cluster init --from /var/lib/arcrawl/state --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
@@ -124,8 +85,8 @@ func newLeave() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "leave",
 		Short: "Write the crawl of a cluster into a folder, for one daemon without a cluster",
-		Long: `leave writes a crawl from the database into a new folder, as one store, also if the crawl was divided. Stop all nodes
-properly before, and use the configuration of a node. Then name the folder in storage.state of a configuration without
+		Long: `leave writes a crawl from the database into a new folder, as one store. Stop all nodes properly before, and use the
+configuration of a node. Then name the folder in storage.state of a configuration without
 [cluster], with the archives of all nodes in storage.warc or storage.elsewhere. Remove the crawl's schema, "arcrawl", so
 that no node continues the same crawl.`,
 		Example: "  arcrawl cluster leave --to /var/lib/arcrawl/state --config /etc/arcrawl/arcrawl.toml",
@@ -175,7 +136,7 @@ func leave(ctx context.Context, c *config.Config, to string, now time.Time) (lef
 func writeLeft(out io.Writer, to string, l leftStore) error {
 	more := ""
 	if l.Letters > 0 {
-		more = fmt.Sprintf("added %s that were on their way between shards\n", human.Count(l.Letters, "URI"))
+		more = fmt.Sprintf("added %s that were on their way between nodes\n", human.Count(l.Letters, "URI"))
 	}
 	if l.Damaged > 0 {
 		more += fmt.Sprintf("left out %s that cannot be read: their payloads are archived again\n",

@@ -3,108 +3,172 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"time"
 
-	"github.com/rs/zerolog"
-
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
-// owner owns the store of a shard.
-type owner struct {
-	*ownedShard
-	ctx    context.Context // ends when the shard is to be released
-	pushed *follower
-	log    zerolog.Logger
-}
+// Dialer returns a dialer whose connections can be used only while this node may visit sites.
+func (n *thisNode) Dialer(dial fetch.Dialer) fetch.Dialer { return n.lease.dialer(dial) }
 
-var _ daemon.Owner = (*owner)(nil)
+// Void returns why a visit that began at a time teaches nothing; nil if the node had its lease all the time.
+func (n *thisNode) Void(began time.Time) error { return n.lease.voids(began) }
 
-// Accept returns why a new configuration must not be put in force.
-func (s *owner) Accept(next *config.Config) error {
-	if err := s.ownedShard.Accept(next); err != nil {
+// MayClaim returns why nothing may be claimed now; nil if it may.
+func (n *thisNode) MayClaim() error {
+	if err := n.lease.err(); err != nil {
 		return err
 	}
-	return s.pushed.Accept(next)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.behind.IsZero() && time.Since(n.behind) > maxBehind {
+		return fmt.Errorf("the database of the cluster has not taken the last %s of the crawl; "+
+			"the crawl resumes when it does", time.Since(n.behind).Round(time.Second))
+	}
+	return nil
 }
 
-// Opened follows the changes of the opened store.
-func (s *owner) Opened(f *frontier.Frontier, background func(run func(context.Context))) error {
-	return s.Start(s.ctx, f, background)
+// Accept returns why a new configuration must not be put in force.
+func (n *thisNode) Accept(next *config.Config) error {
+	if err := n.acceptGroups(next); err != nil {
+		return err
+	}
+	return n.pushed.Accept(next)
 }
 
-// Follow ships the changes of the store.
-func (s *owner) Follow(ctx context.Context, sync func() error) { s.Ship(ctx, sync) }
+// Elsewhere returns which hosts other nodes crawl, and takes URIs for them.
+func (n *thisNode) Elsewhere() frontier.Elsewhere { return n.box }
 
-// Closing ships the last changes. The shard is released when the store is closed.
-func (s *owner) Closing(f *frontier.Frontier) (closed func(error) error) {
-	return s.Finish(context.Background(), f)
+// crowd holds what a daemon knows of hosts besides the store.
+type crowd interface {
+	AddSeeds() error                    // of hosts that are here
+	FlushHosts() error                  // writes what is only in memory to the store
+	ForgetHosts(is func(uri.Host) bool) // drops what is in memory
 }
 
-// Started lets the daemon read the configuration that the cluster puts in force.
-func (s *owner) Started(d *daemon.Daemon) (stopped func()) {
-	return s.pushed.Crawl(s.ownedShard.Accept, d.Reload)
+// Started lets the daemon read the configuration that the cluster puts in force, and takes parts of the crawl.
+func (n *thisNode) Started(d *daemon.Daemon) (stopped func()) {
+	left, stop := n.pushed.Crawl(n.acceptGroups, d.Reload), n.begin(d)
+	return func() { left(); stop() }
+}
+
+// begin takes and releases parts of the crawl until stop is called.
+func (n *thisNode) begin(c crowd) (stop func()) {
+	n.crowd = c
+	stops := []func(){
+		inBackground(n.Run), inBackground(n.receiveParts), inBackground(n.releaseParts), inBackground(n.dropParts),
+	}
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+}
+
+// Serve returns what answers requests to the API: those about the whole crawl for all nodes.
+func (n *thisNode) Serve(
+	d *daemon.Daemon, plain func(access.Options) http.Handler,
+) (func(access.Options) http.Handler, error) {
+	return n.serve(d, plain)
 }
 
 // Lose lets all nodes know what an operator says of WARC files.
-func (s *owner) Lose(files []string, are string) error {
-	return s.ownedShard.Lose(context.Background(), files, are)
+func (n *thisNode) Lose(files []string, are string) error {
+	ask, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	return n.shared.Lose(ask, files, are)
 }
 
-// watchEvery is how often a shard reports its state to the database.
+// watchEvery is how often a node reports its state to the database.
 const watchEvery = 15 * time.Second
 
-// Watch reports the state of the shard to the database, and takes over what operators say of WARC files on other nodes.
-func (s *owner) Watch(ctx context.Context, d *daemon.Daemon) {
+// Watch reports the state of the node to the database, and takes over what operators say of WARC files on other nodes.
+func (n *thisNode) Watch(ctx context.Context, d *daemon.Daemon) {
+	n.mu.Lock()
+	n.fault = d.Fault
+	n.mu.Unlock()
 	var words losses
 	for wait := time.Duration(0); cli.Wait(ctx, wait) == nil; wait = watchEvery {
-		s.tell(ctx, d)
-		words.take(ctx, s, d)
+		n.report(ctx, d)
+		words.take(ctx, n, d)
 	}
 }
 
-// tell reports the state of the shard.
-func (s *owner) tell(ctx context.Context, d *daemon.Daemon) {
+// report reports the state of the node.
+func (n *thisNode) report(ctx context.Context, d *daemon.Daemon) {
 	text, err := reportState(d.Window().Status())
 	if err == nil {
-		err = s.Tell(ctx, text)
+		ask, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		err = n.shared.Tell(ask, text)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.log.Debug().Err(err).Msg("could not report the state of this node to the cluster; the next report follows in 15 s")
+		n.o.Log.Debug().Err(err).Msg("could not report the state of this node to the cluster; the next report follows in 15 s")
 	}
 }
 
 // losses follows what operators say of WARC files on other nodes.
 type losses struct {
 	taken int64 // up to this number
-	noted int64 // the cluster knows that up to this number
 }
 
-// take takes over what was said since the last time. The store is shipped before the next time, which then notes it.
-func (l *losses) take(ctx context.Context, s *owner, d *daemon.Daemon) {
-	var err error
-	if l.taken > l.noted {
-		if err = s.NoteLosses(ctx, l.taken); err == nil {
-			l.noted = l.taken
-		}
-	}
-	all, failed := s.Losses(ctx, l.taken)
-	if err = errors.Join(err, failed); err != nil && ctx.Err() == nil {
-		s.log.Debug().Err(err).Msg("could not ask the cluster for lost WARC files; asking again in 15 s")
+// take takes over what was said since the last time.
+func (l *losses) take(ctx context.Context, n *thisNode, d *daemon.Daemon) {
+	ask, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	all, err := n.shared.Losses(ask, l.taken)
+	if err != nil && ctx.Err() == nil {
+		n.o.Log.Debug().Err(err).Msg("could not ask the cluster for lost WARC files; asking again in 15 s")
 	}
 	changed := 0
 	for _, loss := range all {
-		n, refused := d.Declare([]string{loss.File}, loss.Is)
+		some, refused := d.Declare([]string{loss.File}, loss.Is)
 		if refused != nil {
-			s.log.Error().Err(refused).Str("file", loss.File).
+			n.o.Log.Error().Err(refused).Str("file", loss.File).
 				Msg("could not note what another node knows of a WARC file: say it again on this node")
 		}
-		changed, l.taken = changed+n, loss.Order
+		changed, l.taken = changed+some, loss.Order
 	}
 	if changed > 0 {
-		s.log.Warn().Int("files", changed).Msg("WARC files are lost, moved or found, says an operator of another node")
+		n.o.Log.Warn().Int("files", changed).Msg("WARC files are lost, moved or found, says an operator of another node")
 	}
 }
+
+// examine finds out whether this node can crawl, and lets the others know with the next beat.
+func (n *thisNode) examine(now time.Time) {
+	n.mu.Lock()
+	faults := []faultOf{n.fault, n.full}
+	n.mu.Unlock()
+	why, since := "", now
+	for _, fault := range faults {
+		if fault == nil {
+			continue
+		}
+		if text, from := fault(); text != "" && from.Before(since) {
+			why, since = text, from
+		}
+	}
+	mine, _ := n.parts.mine(time.Time{})
+	switch changed := n.fit.look(now, len(mine), why, since); {
+	case !changed:
+	case n.fit.isUnfit():
+		n.shared.Unfit(why)
+		n.o.Log.Error().Str("why", why).Time("until", n.fit.until).
+			Msg("this node could not crawl for 5 minutes: other nodes take its hosts, and it tries again later")
+	default:
+		n.shared.Unfit("")
+		n.o.Log.Info().Msg("this node takes hosts again")
+	}
+}
+
+// errOthersFirst says that two nodes began a crawl at once, each with a store.
+var errOthersFirst = errors.New("another node has begun to ship its store to the database, and this one has a store too: " +
+	"there can be only one; start this node with an empty storage.state")

@@ -2,11 +2,12 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,52 +16,22 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/cluster/shared"
 )
-
-// peers says which nodes crawl the shards of a divided crawl, and asks them.
-type peers struct {
-	Shards  int                // of the crawl
-	ShardOf func(uri.Host) int // of a host
-
-	// Node returns the name of the node that crawls a shard, or "".
-	Node func(shard int) string
-	// Nodes returns the names of all nodes, also of those that crawl nothing or do not answer.
-	Nodes func(context.Context) ([]string, error)
-	// Ask sends a request to the node that crawls a shard. The path of the request is the one of the API.
-	Ask func(r *http.Request, shard int) (*http.Response, error)
-}
 
 // The bounds of one request, in bytes. An answer that is passed on needs no memory.
 const (
 	maxBody = 48 << 20 // of an order; the largest list of seeds fits
-	maxPart = 32 << 20 // of the answer of one shard that is joined with others
+	maxPart = 32 << 20 // of the answer of one node that is joined with others
 )
-
-// Join lets requests reach the shards that other nodes crawl.
-func (s *switchboard) Join(c peers) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cluster = c
-}
-
-// clusterFor returns the nodes and shards that requests at an address may reach. What another node has passed on goes
-// no further, so no request goes in circles.
-func (s *switchboard) clusterFor(o access.Options) peers {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if o.Caller != nil {
-		return peers{}
-	}
-	return s.cluster
-}
 
 // exchange answers one request to the whole crawl.
 type exchange struct {
-	peers
-	here map[int]http.Handler // shards of this node
-	body []byte               // of the request
-	down map[string]string    // nodes that did not answer, and why
+	switchboard
+	own   http.Handler      // answers for this node alone
+	names []string          // of the nodes to ask about the whole crawl
+	body  []byte            // of the request
+	down  map[string]string // nodes that did not answer, and why
 }
 
 type exchangeKey struct{}
@@ -68,113 +39,98 @@ type exchangeKey struct{}
 // serveExchange serves a request whose context has an exchange, when its caller is known.
 func serveExchange(to http.ResponseWriter, from *http.Request) {
 	x, _ := from.Context().Value(exchangeKey{}).(*exchange)
-	named, err := nameOf(from)
-	if err == nil && from.Method == http.MethodPost {
-		x.body, err = io.ReadAll(http.MaxBytesReader(to, from.Body, maxBody))
-	}
-	if err != nil {
-		problem(to, http.StatusBadRequest, err.Error())
-		return
-	}
-	explicit := named > 0 && isExplicit(from)
+	named, explicit := nameOf(from)
 	var p plan
-	if !explicit {
-		if p, err = x.planOf(from); err != nil {
-			problem(to, http.StatusBadRequest, err.Error())
-			return
-		}
+	err := x.read(to, from)
+	if err == nil && !explicit {
+		p, err = x.planOf(from)
 	}
 	switch {
-	case p.join != nil && (!p.whole || named == 0):
-		p.join(x, to, from, p)
-	case len(p.shards) == 1:
-		x.pass(to, from, p.shards[0])
-	case named > 0:
-		x.note(to, from, named, explicit)
-		x.pass(to, from, named)
-	case isForAll(from) && len(x.here) > 0:
-		x.note(to, from, 0, false)
-		from.Body = io.NopCloser(bytes.NewReader(x.body))
-		toAll(to, from, slices.Sorted(maps.Keys(x.here)), func(shard int) http.Handler { return x.here[shard] })
-	default:
-		shard := 1
-		if len(x.here) > 0 {
-			shard = slices.Min(slices.Collect(maps.Keys(x.here)))
+	case errors.Is(err, errNobody):
+		problem(to, http.StatusBadGateway, err.Error())
+	case err != nil:
+		problem(to, http.StatusBadRequest, err.Error())
+	case p.join != nil && (!p.whole || named == ""):
+		if n := x.nodes.Orphans(); n > 0 && p.all {
+			addMissing(to, orphans(n))
 		}
-		x.note(to, from, shard, false)
-		x.pass(to, from, shard)
+		p.join(x, to, from, p)
+	case len(p.nodes) == 1:
+		x.pass(to, from, p.nodes[0])
+	default:
+		node := cmp.Or(named, x.nodes.Name())
+		if !explicit {
+			x.note(to, from, node)
+		}
+		x.pass(to, from, node)
 	}
 }
 
-// askWhole answers a question that a page of a shard has about the whole crawl; see [admin.Whole].
+// askWhole answers a question that a page of this node has about the whole crawl; see [admin.Whole].
 func askWhole(page *http.Request, path string, value any) error {
 	from := page.Clone(page.Context())
 	from.URL.Path = api.Base + path
 	a := &answer{header: http.Header{}, status: http.StatusOK}
 	serveExchange(a, from)
 	if a.status != http.StatusOK {
-		return fmt.Errorf("ask all shards: %s", a.why())
+		return fmt.Errorf("ask all nodes: %s", a.why())
 	}
 	return json.Unmarshal(a.body.Bytes(), value)
 }
 
-// isExplicit reports whether a request names a shard itself, and not only with the cookie of an earlier choice.
-func isExplicit(r *http.Request) bool {
-	return r.Header.Get(shardHeader) != "" || r.URL.Query().Get(parameter) != ""
-}
-
-// ofNode lists the requests that concern the node and not a shard. The configuration is the same on all nodes.
+// ofNode lists the requests that concern the node and not what it crawls. The configuration is the same on all nodes.
 var ofNode = []string{
 	"/me", "/users", "/edit/files", "/edit/file", "/edit/plan", "/edit/save",
 	"/edit/many/plan", "/edit/many/save", "/ignore",
 }
 
-// note says in the header of an answer which shards it leaves out, if it does. shard 0 means all shards of this node.
-func (x *exchange) note(to http.ResponseWriter, from *http.Request, shard int, explicit bool) {
-	if explicit || slices.Contains(ofNode, strings.TrimPrefix(from.URL.Path, api.Base)) {
-		return
+// note says in the header of an answer that it is the one of a single node, if there are others.
+func (x *exchange) note(to http.ResponseWriter, from *http.Request, node string) {
+	if len(x.names) > 1 && !slices.Contains(ofNode, strings.TrimPrefix(from.URL.Path, api.Base)) {
+		addMissing(to, fmt.Sprintf("this is for node %s only; name another one with --node NAME, or in the address with "+
+			"?node=NAME, or ?node=all: the nodes are %s", node, strings.Join(x.names, ", ")))
 	}
-	only := fmt.Sprintf("shard %d of %d", shard, x.Shards)
-	if shard == 0 {
-		only = "the shards of this node"
-		if len(x.here) == x.Shards {
-			return
-		}
-	}
-	to.Header().Set(api.MissingHeader, oneLine(fmt.Sprintf("this is for %s only; name another one with --shard N, "+
-		"or in the address with ?shard=N, or ?shard=all: %s", only, x.owners())))
 }
 
-// owners returns which node crawls which shards, for people.
-func (x *exchange) owners() string {
-	var order []string
-	list := map[string][]string{}
-	for shard := 1; shard <= x.Shards; shard++ {
-		name := x.Node(shard)
-		if list[name] == nil {
-			order = append(order, name)
-		}
-		list[name] = append(list[name], fmt.Sprint(shard))
+// orphans says how many parts of the hosts no node crawls.
+func orphans(n int) string {
+	if n >= shared.Parts {
+		return "no node crawls any hosts now"
 	}
-	for i, name := range order {
-		text := strings.Join(list[name], ", ")
-		if order[i] = "node " + name + " crawls " + text; name == "" {
-			order[i] = "nobody crawls " + text
-		}
-	}
-	return strings.Join(order, "; ")
+	return fmt.Sprintf("%d of 1,024 parts of the hosts are crawled by no node now", n)
 }
 
-// pass passes a request on to one shard, and its answer to the client.
-func (x *exchange) pass(to http.ResponseWriter, from *http.Request, shard int) {
-	if h := x.here[shard]; h != nil {
+// addMissing adds to the header of an answer what it does not have.
+func addMissing(to http.ResponseWriter, texts ...string) {
+	if before := to.Header().Get(api.MissingHeader); before != "" {
+		texts = append([]string{before}, texts...)
+	}
+	if len(texts) > 0 {
+		to.Header().Set(api.MissingHeader, oneLine(strings.Join(texts, "; ")))
+	}
+}
+
+// oneLine makes a text fit for a header.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return ' '
+		}
+		return r
+	}, s)
+	return s[:min(len(s), 2000)]
+}
+
+// pass passes a request on to one node, and its answer to the client.
+func (x *exchange) pass(to http.ResponseWriter, from *http.Request, node string) {
+	if node == x.nodes.Name() {
 		if from.Method == http.MethodPost {
 			from.Body = io.NopCloser(bytes.NewReader(x.body))
 		}
-		h.ServeHTTP(to, from)
+		x.own.ServeHTTP(to, from)
 		return
 	}
-	got, why := x.send(from, shard, from.URL.Query(), x.body)
+	got, why := x.sendTo(node, from, from.URL.Query(), x.body)
 	if why != "" {
 		problem(to, http.StatusBadGateway, why)
 		return
@@ -190,24 +146,19 @@ func (x *exchange) pass(to http.ResponseWriter, from *http.Request, shard int) {
 	}
 }
 
-// send sends a request to the node of a shard. why says why there is no answer.
-func (x *exchange) send(
-	from *http.Request, shard int, query url.Values, body []byte,
+// sendTo sends a request to another node. why says why there is no answer.
+func (x *exchange) sendTo(
+	node string, from *http.Request, query url.Values, body []byte,
 ) (got *http.Response, why string) {
-	node := x.Node(shard)
-	if shard < 1 || shard > x.Shards {
-		return nil, fmt.Sprintf("there is no shard %d: the crawl has %d", shard, x.Shards)
-	}
-	if node == "" {
-		return nil, fmt.Sprintf("no node crawls shard %d now: try again in a minute, or start another node", shard)
+	if !slices.Contains(x.names, node) {
+		return nil, fmt.Sprintf("there is no node %s now; the nodes are %s", node, strings.Join(x.names, ", "))
 	}
 	if why := x.down[node]; why != "" {
 		return nil, why
 	}
 	query.Del(parameter)
 	r := &http.Request{
-		Method: from.Method, URL: &url.URL{Path: from.URL.Path, RawQuery: query.Encode()},
-		Header: http.Header{shardHeader: {fmt.Sprint(shard)}},
+		Method: from.Method, URL: &url.URL{Path: from.URL.Path, RawQuery: query.Encode()}, Header: http.Header{},
 	}
 	r = r.WithContext(from.Context())
 	if from.Method == http.MethodPost {
@@ -219,15 +170,15 @@ func (x *exchange) send(
 		}
 	}
 	introduce(access.CallerOf(from.Context()), r.Header)
-	got, err := x.Ask(r, shard)
+	got, err := x.send(r, node)
 	switch {
 	case err != nil:
-		why = fmt.Sprintf("node %s, which crawls shard %d, cannot be asked: %v", node, shard, err)
+		why = fmt.Sprintf("node %s cannot be asked: %v", node, err)
 		x.down[node] = why
 		return nil, why
 	case got.StatusCode == http.StatusMisdirectedRequest:
 		_ = got.Body.Close() // nothing of it is used
-		return nil, fmt.Sprintf("shard %d has just moved from node %s to another one: try again in a few seconds", shard, node)
+		return nil, fmt.Sprintf("node %s does not crawl the host now: try again in a few seconds", node)
 	}
 	return got, ""
 }
@@ -241,17 +192,17 @@ func copyHeader(to, from http.Header) {
 	}
 }
 
-// ask asks one shard, here or elsewhere, and returns its answer. why says why there is none.
-func (x *exchange) ask(from *http.Request, shard int, query url.Values, body []byte) (a *answer, why string) {
-	if h := x.here[shard]; h != nil {
+// ask asks one node, this one or another, and returns its answer. why says why there is none.
+func (x *exchange) ask(from *http.Request, node string, query url.Values, body []byte) (a *answer, why string) {
+	if node == x.nodes.Name() {
 		one := from.Clone(context.WithValue(from.Context(), exchangeKey{}, nil))
 		one.URL.RawQuery, one.Form, one.PostForm = query.Encode(), nil, nil
 		one.Body, one.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		a = &answer{header: http.Header{}, status: http.StatusOK}
-		h.ServeHTTP(a, one)
+		x.own.ServeHTTP(a, one)
 		return a, ""
 	}
-	got, why := x.send(from, shard, query, body)
+	got, why := x.sendTo(node, from, query, body)
 	if why != "" {
 		return nil, why
 	}
@@ -259,8 +210,7 @@ func (x *exchange) ask(from *http.Request, shard int, query url.Values, body []b
 	a = &answer{header: got.Header, status: got.StatusCode}
 	n, err := a.body.ReadFrom(io.LimitReader(got.Body, maxPart+1))
 	if err != nil || n > maxPart {
-		return nil, fmt.Sprintf("the answer of node %s for shard %d broke off, or has more than %d bytes",
-			x.Node(shard), shard, maxPart)
+		return nil, fmt.Sprintf("the answer of node %s broke off, or has more than %d bytes", node, maxPart)
 	}
 	return a, ""
 }
@@ -270,4 +220,44 @@ func problem(to http.ResponseWriter, status int, why string) {
 	to.Header().Set("Content-Type", "application/json")
 	to.WriteHeader(status)
 	_ = json.NewEncoder(to).Encode(api.Problem{Error: why}) // an error means that the client has gone
+}
+
+// answer keeps the answer of a node.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header returns the header of the answer.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader sets the status of the answer.
+func (a *answer) WriteHeader(status int) { a.status = status }
+
+// Write adds to the body of the answer.
+func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
+
+// why returns the reason of a refusal.
+func (a *answer) why() string {
+	var p api.Problem
+	if json.Unmarshal(a.body.Bytes(), &p) == nil && p.Error != "" {
+		return p.Error
+	}
+	return strings.TrimSpace(a.body.String())
+}
+
+// encode replaces the body of an answer.
+func (a *answer) encode(v any) {
+	a.body.Reset()
+	e := json.NewEncoder(&a.body)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // values that were decoded before can be encoded
+}
+
+// write writes an answer to the client.
+func (a *answer) write(to http.ResponseWriter) {
+	copyHeader(to.Header(), a.header)
+	to.WriteHeader(a.status)
+	_, _ = to.Write(a.body.Bytes()) // an error means that the client has gone
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,60 +19,72 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// crew is a crawl of four shards: node a crawls 1 and 2, node b crawls 3, and node c, which is dead, crawls 4.
+// crew is a crawl of the nodes a, b and c, of which c is dead. A node crawls the hosts whose names begin with its name.
 type crew struct {
-	t     *testing.T
-	nodes map[string]*switchboard
-	asked []string // shard, path, query, body and caller of each question
-	owner map[int]string
+	t       *testing.T
+	nodes   map[string]*switchboard
+	asked   []string // node, path, query, body and caller of each question
+	names   []string // of the nodes to ask about the whole crawl
+	away    []string // other nodes
+	owner   map[string]string
+	orphans int
+	dead    map[string]bool
 }
 
-func newCrew(t *testing.T, answer func(shard int, r *http.Request, body string) string) *crew {
-	c := &crew{t: t, nodes: map[string]*switchboard{"a": {}, "b": {}}, owner: map[int]string{1: "a", 2: "a", 3: "b", 4: "c"}}
-	for shard, name := range c.owner {
-		if c.nodes[name] == nil {
-			continue
-		}
-		c.nodes[name].Set(shard, func(o access.Options) http.Handler {
+// crewNode is a node of a crew.
+type crewNode struct {
+	*crew
+	name string
+}
+
+func (n crewNode) Name() string                               { return n.name }
+func (n crewNode) Names() []string                            { return n.names }
+func (n crewNode) Crawler(h uri.Host) string                  { return n.owner[string(h[:1])] }
+func (n crewNode) Orphans() int                               { return n.orphans }
+func (n crewNode) AllNames(context.Context) ([]string, error) { return append(n.away, n.names...), nil }
+
+// newCrew returns a crew whose nodes, 1 to 3, answer as answer says; "" is an error.
+func newCrew(t *testing.T, answer func(node int, r *http.Request, body string) string) *crew {
+	c := &crew{
+		t: t, nodes: map[string]*switchboard{}, names: []string{"a", "b", "c"}, dead: map[string]bool{"c": true},
+		owner: map[string]string{"a": "a", "b": "b", "c": "c"},
+	}
+	for i, name := range c.names {
+		plain := func(o access.Options) http.Handler {
 			return access.Guard(http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
 				body, err := io.ReadAll(from.Body)
 				if err != nil {
 					t.Error(err)
 				}
 				by := access.CallerOf(from.Context())
-				c.asked = append(c.asked, strings.TrimSpace(fmt.Sprint(shard, " ", from.URL.RequestURI(), " ", string(body), " ", by.Role)))
+				c.asked = append(c.asked, strings.TrimSpace(fmt.Sprint(name, " ", from.URL.RequestURI(), " ", string(body), " ", by.Role)))
 				to.Header().Set("Content-Type", "application/json")
-				text := answer(shard, from, string(body))
+				text := answer(i+1, from, string(body))
 				if text == "" {
 					to.WriteHeader(http.StatusNotFound)
 					text = `{"error":"not known"}`
 				}
 				_, _ = io.WriteString(to, text)
 			}), o)
-		})
-	}
-	for _, s := range c.nodes {
-		s.Join(peers{
-			Shards: 4,
-			// The first letter of the name says the shard: "3.example".
-			ShardOf: func(h uri.Host) int { return int(h[0] - '0') },
-			Node:    func(shard int) string { return c.owner[shard] },
-			Ask: func(r *http.Request, shard int) (*http.Response, error) {
-				to := c.nodes[c.owner[shard]]
-				if to == nil {
-					return nil, errors.New("connection refused")
-				}
-				w := httptest.NewRecorder()
-				r.URL.Scheme, r.URL.Host, r.RequestURI = "https", "b", r.URL.RequestURI()
-				if r.Body == nil {
-					r.Body = http.NoBody
-				}
-				to.Handler(access.Options{Caller: introduced(func(*http.Request) bool { return true })}).ServeHTTP(w, r)
-				return w.Result(), nil
-			},
-		})
+		}
+		c.nodes[name] = &switchboard{nodes: crewNode{c, name}, plain: plain, send: c.send}
 	}
 	return c
+}
+
+// send sends a request to a node of the crew.
+func (c *crew) send(r *http.Request, node string) (*http.Response, error) {
+	if c.dead[node] {
+		return nil, errors.New("connection refused")
+	}
+	w := httptest.NewRecorder()
+	r.URL.Scheme, r.URL.Host, r.RequestURI = "https", "b", r.URL.RequestURI()
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	known := func(*http.Request) bool { return true }
+	c.nodes[node].ForNodes(access.Options{Caller: introduced(known)}).ServeHTTP(w, r)
+	return w.Result(), nil
 }
 
 // ask asks node a.
@@ -81,22 +94,32 @@ func (c *crew) ask(method, target, body string, change ...func(*http.Request)) *
 	for _, do := range change {
 		do(r)
 	}
+	return c.serve(r)
+}
+
+// serve lets node a answer a request.
+func (c *crew) serve(r *http.Request) *httptest.ResponseRecorder {
+	c.t.Helper()
 	w := httptest.NewRecorder()
 	c.asked = nil
 	c.nodes["a"].Handler(access.Options{}).ServeHTTP(w, r)
 	return w
 }
 
-// TestAQuestionReachesTheShardOfItsHost asks node a about hosts and URIs of all nodes.
-func TestAQuestionReachesTheShardOfItsHost(t *testing.T) {
+// byHeader names a node in a request, and byCookie as a browser that has chosen it.
+func byHeader(node string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set(nodeHeader, node) }
+}
+
+func byCookie(node string) func(*http.Request) {
+	return func(r *http.Request) { r.AddCookie(cookieFor(node, false)) }
+}
+
+// TestAQuestionReachesTheNodeOfItsHost asks node a about hosts and URIs of all nodes.
+func TestAQuestionReachesTheNodeOfItsHost(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t, func(shard int, _ *http.Request, _ string) string { return fmt.Sprintf(`{"shard":%d}`, shard) })
-	explicit := func(shard string) func(*http.Request) {
-		return func(r *http.Request) { r.Header.Set(shardHeader, shard) }
-	}
-	byCookie := func(shard string) func(*http.Request) {
-		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookie, Value: shard}) }
-	}
+	c := newCrew(t, func(node int, _ *http.Request, _ string) string { return fmt.Sprintf(`{"node":%d}`, node) })
+	c.owner["e"] = "x" // which has just left
 	nothing := func(*http.Request) {}
 	for _, row := range []struct {
 		method, target, body string
@@ -105,37 +128,71 @@ func TestAQuestionReachesTheShardOfItsHost(t *testing.T) {
 		asked                string // "" = nobody
 		says                 string
 	}{
-		{"GET", "/hosts/2.example", "", nothing, 200, "2 /api/v1/hosts/2.example  operate", `"shard":2`},
-		{"GET", "/hosts/3.example/queue?limit=5", "", nothing, 200, "3 /api/v1/hosts/3.example/queue?limit=5  operate", `"shard":3`},
-		{"GET", "/why?uri=http%3A%2F%2F3.example%2Fx", "", nothing, 200, "3 /api/v1/why?uri=http%3A%2F%2F3.example%2Fx  operate", `"shard":3`},
-		{"GET", "/uri?uri=2.example%2Fx", "", nothing, 200, "", ""},
-		{"GET", "/history?uri=http%3A%2F%2F4.example%2F", "", nothing, 502, "", "node c, which crawls shard 4, cannot be asked: connection refused"},
-		{"GET", "/overdue?host=3.example", "", byCookie("1"), 200, "3 /api/v1/overdue?host=3.example  operate", `"shard":3`},
-		{"GET", "/overdue?host=3.example", "", explicit("2"), 200, "2 /api/v1/overdue?host=3.example  operate", `"shard":2`},
-		{"GET", "/status", "", explicit("3"), 200, "3 /api/v1/status  operate", `"shard":3`},
-		{"GET", "/status?shard=3", "", nothing, 200, "3 /api/v1/status  operate", `"shard":3`},
-		{"GET", "/status", "", byCookie("3"), 200, "3 /api/v1/status  operate", `"shard":3`},
-		{"GET", "/status", "", explicit("9"), 502, "", "there is no shard 9: the crawl has 4"},
-		{"GET", "/status", "", explicit("x"), 400, "", "not the number of a shard"},
-		{"POST", "/traps/release", `{"host":"3.example"}`, nothing, 200, `3 /api/v1/traps/release {"host":"3.example"} operate`, `"shard":3`},
-		{"POST", "/frontier/hosts", `{"pattern":"3.example"}`, nothing, 200, `3 /api/v1/frontier/hosts {"pattern":"3.example"} operate`, `"shard":3`},
-		{"POST", "/ignore/propose", `{"uri":"http://3.example/"}`, nothing, 200, `3 /api/v1/ignore/propose {"uri":"http://3.example/"} operate`, `"shard":3`},
-		{"GET", "/view?uri=http%3A%2F%2F3.example%2F", "", nothing, 400, "", "shown by node b"},
-		{"GET", "/view?uri=http%3A%2F%2F2.example%2F", "", nothing, 200, "2 /api/v1/view?uri=http%3A%2F%2F2.example%2F  operate", `"shard":2`},
+		{"GET", "/hosts/a.example", "", nothing, 200, "a /api/v1/hosts/a.example  operate", `"node":1`},
+		{"GET", "/hosts/b.example/queue?limit=5", "", nothing, 200, "b /api/v1/hosts/b.example/queue?limit=5  operate", `"node":2`},
+		{"GET", "/why?uri=http%3A%2F%2Fb.example%2Fx", "", nothing, 200, "b /api/v1/why?uri=http%3A%2F%2Fb.example%2Fx  operate", `"node":2`},
+		{"GET", "/uri?uri=b.example%2Fx", "", nothing, 200, "a /api/v1/uri?uri=b.example%2Fx  operate", `"node":1`},
+		{"GET", "/history?uri=http%3A%2F%2Fc.example%2F", "", nothing, 502, "", "node c cannot be asked: connection refused"},
+		{"GET", "/history?uri=http%3A%2F%2Fd.example%2F", "", nothing, 502, "", "no node crawls d.example now: try again in half a minute"},
+		{"GET", "/hosts/d.example", "", nothing, 502, "", "no node crawls d.example now: try again in half a minute"},
+		{"GET", "/hosts/e.example", "", nothing, 502, "", "there is no node x now; the nodes are a, b, c"},
+		{"POST", "/capture", `{"uris":["http://b.example/","http://d.example/"]}`, nothing, 502, "", "no node crawls d.example now"},
+		{"POST", "/frontier/import", `{"entries":[{"uri":"http://d.example/"},{"uri":"http://b.example/"}]}`, nothing, 502, "", "no node crawls d.example now"},
+		{"GET", "/overdue?host=b.example", "", byCookie("a"), 200, "b /api/v1/overdue?host=b.example  operate", `"node":2`},
+		{"GET", "/overdue?host=b.example", "", byHeader("a"), 200, "a /api/v1/overdue?host=b.example  operate", `"node":1`},
+		{"GET", "/status", "", byHeader("b"), 200, "b /api/v1/status  operate", `"node":2`},
+		{"GET", "/status?node=b", "", nothing, 200, "b /api/v1/status  operate", `"node":2`},
+		{"GET", "/status", "", byCookie("b"), 200, "b /api/v1/status  operate", `"node":2`},
+		{"GET", "/me", "", byCookie("b"), 200, "b /api/v1/me  operate", `"node":2`},
+		{"GET", "/me?node=all", "", byCookie("b"), 200, "a /api/v1/me?node=all  operate", `"node":1`},
+		{"GET", "/status", "", byHeader("x"), 502, "", "there is no node x now; the nodes are a, b, c"},
+		{"POST", "/reload", "{}", nothing, 200, "a /api/v1/reload {} operate", `"node":1`},
+		{"POST", "/traps/release", `{"host":"b.example"}`, nothing, 200, `b /api/v1/traps/release {"host":"b.example"} operate`, `"node":2`},
+		{"POST", "/frontier/hosts", `{"pattern":"b.example"}`, nothing, 200, `b /api/v1/frontier/hosts {"pattern":"b.example"} operate`, `"node":2`},
+		{"POST", "/ignore/propose", `{"uri":"http://b.example/"}`, nothing, 200, `b /api/v1/ignore/propose {"uri":"http://b.example/"} operate`, `"node":2`},
+		{"GET", "/view?uri=http%3A%2F%2Fb.example%2F", "", nothing, 400, "", "shown by node b"},
+		{"GET", "/view?uri=http%3A%2F%2Fa.example%2F", "", nothing, 200, "a /api/v1/view?uri=http%3A%2F%2Fa.example%2F  operate", `"node":1`},
 	} {
 		w := c.ask(row.method, row.target, row.body, row.change)
-		if w.Code != row.status || !strings.Contains(w.Body.String(), row.says) ||
-			row.asked != "" && strings.Join(c.asked, "; ") != row.asked {
+		if w.Code != row.status || !strings.Contains(w.Body.String(), row.says) || strings.Join(c.asked, "; ") != row.asked {
 			t.Errorf("%s %s: %d %s, asked %q, want %q", row.method, row.target, w.Code, w.Body, c.asked, row.asked)
 		}
 	}
-	c.owner[4] = "b" // which has it not yet
-	if w := c.ask("GET", "/hosts/4.example", ""); w.Code != 502 || !strings.Contains(w.Body.String(), "has just moved") {
-		t.Errorf("a shard that has moved: %d %s", w.Code, w.Body)
+}
+
+// TestAnOrderForAHostThatHasMovedIsRefused lets node a ask node b about hosts that b has handed over meanwhile.
+func TestAnOrderForAHostThatHasMovedIsRefused(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, func(int, *http.Request, string) string { return `{"matched":1}` })
+	moved := *c
+	moved.owner = map[string]string{"a": "a", "b": "a"}
+	c.nodes["b"].nodes = crewNode{&moved, "b"}
+	for _, row := range []struct {
+		method, target, body string
+		status               int
+	}{
+		{"GET", "/hosts/b.example", "", 200},
+		{"POST", "/hosts/b.example/forget", "{}", 502},
+		{"POST", "/traps/release", `{"host":"b.example"}`, 502},
+		{"POST", "/frontier/steer", `{"select":{"uris":["http://b.example/"]},"verb":"force"}`, 502},
+		{"POST", "/frontier/import", `{"entries":[{"uri":"http://b.example/"}]}`, 502},
+	} {
+		w := c.ask(row.method, row.target, row.body)
+		if w.Code != row.status || row.status == 502 && !strings.Contains(w.Body.String(), "node b does not crawl the host now: try again") {
+			t.Errorf("%s %s: %d %s", row.method, row.target, w.Code, w.Body)
+		}
 	}
-	delete(c.owner, 4)
-	if w := c.ask("GET", "/hosts/4.example", ""); w.Code != 502 || !strings.Contains(w.Body.String(), "no node crawls shard 4") {
-		t.Errorf("a shard without a node: %d %s", w.Code, w.Body)
+	delete(moved.owner, "b")
+	for path, body := range map[string]string{
+		"/traps/release": `{"host":"b.example"}`, "/frontier/import": `{"entries":[{"uri":"http://b.example/"}]}`,
+	} {
+		if w := c.ask("POST", path, body); w.Code != 502 || len(c.asked) > 0 {
+			t.Errorf("%s: nobody crawls the host by now: %d %s", path, w.Code, w.Body)
+		}
+	}
+	c.dead["c"] = false
+	if w := c.ask("POST", "/frontier/hosts", `{"pattern":"*","verb":"pause"}`); w.Code != 200 || len(c.asked) != 3 {
+		t.Errorf("an order for all hosts: %d %s, asked %q", w.Code, w.Body, c.asked)
 	}
 }
 
@@ -147,8 +204,8 @@ func TestTheCallerIsNamedToTheOtherNode(t *testing.T) {
 	o := access.Options{Tokens: func() []access.Token {
 		return []access.Token{{Name: "reader", Role: access.Read, Secret: secret}}
 	}}
-	for token, want := range map[string]string{secret: "[3 /api/v1/hosts/3.example  read]", "a wrong secret 123": "[]"} {
-		r := httptest.NewRequest(http.MethodGet, "http://localhost"+api.Base+"/hosts/3.example", http.NoBody)
+	for token, want := range map[string]string{secret: "[b /api/v1/hosts/b.example  read]", "a wrong secret 123": "[]"} {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost"+api.Base+"/hosts/b.example", http.NoBody)
 		r.Header.Set("Authorization", "Bearer "+token)
 		introduce(access.Caller{Name: "x", Role: access.Operate}, r.Header) // which means nothing at this address
 		c.asked = nil
@@ -184,90 +241,103 @@ func TestANodeNamesTheCaller(t *testing.T) {
 	}
 }
 
-// TestWhatAnAnswerLeavesOutIsNamed asks for what one shard answers, and for lists while a node is dead.
+// TestWhatAnAnswerLeavesOutIsNamed asks for what one node answers, and for lists while a node is dead, and while nobody
+// crawls some hosts.
 func TestWhatAnAnswerLeavesOutIsNamed(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, func(int, *http.Request, string) string { return `{"hosts":{}}` })
-	for _, row := range []struct{ method, target, missing string }{
-		{"POST", "/seeds", "this is for shard 1 of 4 only; name another one with --shard N, or in the address with ?shard=N, or ?shard=all: " +
-			"node a crawls 1, 2; node b crawls 3; node c crawls 4"},
-		{"GET", "/status?shard=1", ""},
-		{"GET", "/me", ""},
-		{"GET", "/hosts/3.example", ""},
-		{"POST", "/reload", "this is for the shards of this node only"},
-		{"GET", "/names", "not in this answer: shard 4: node c, which crawls shard 4, cannot be asked: connection refused"},
+	const nobody = "2 of 1,024 parts of the hosts are crawled by no node now"
+	const dead = "not in this answer: node c cannot be asked: connection refused"
+	const only = "this is for node a only; name another one with --node NAME, or in the address with ?node=NAME, or ?node=all: " +
+		"the nodes are a, b, c"
+	for _, row := range []struct {
+		method, target string
+		orphans        int
+		missing        string
+	}{
+		{"POST", "/seeds", 2, only},
+		{"POST", "/reload", 0, only},
+		{"GET", "/status?node=b", 2, ""},
+		{"GET", "/me", 2, ""},
+		{"GET", "/hosts/b.example", 2, ""},
+		{"GET", "/names", 0, dead},
+		{"GET", "/names", 2, nobody + "; " + dead},
+		{"POST", "/frontier/count", 2, nobody},
 	} {
+		c.orphans = row.orphans
 		w := c.ask(row.method, row.target, "")
-		got := w.Header().Get(api.MissingHeader)
-		if w.Code != 200 || !strings.HasPrefix(got, row.missing) || row.missing == "" && got != "" {
+		if got := w.Header().Get(api.MissingHeader); w.Code != 200 || got != row.missing {
 			t.Errorf("%s %s: %d %q, want %q", row.method, row.target, w.Code, got, row.missing)
 		}
+	}
+	c.names = []string{"a"}
+	if w := c.ask("POST", "/seeds", ""); w.Header().Get(api.MissingHeader) != "" {
+		t.Errorf("the only node says %q", w.Header())
 	}
 }
 
 // TestAPauseIsForAllNodes pauses and resumes the crawl while a node is dead, and then while all are well.
 func TestAPauseIsForAllNodes(t *testing.T) {
 	t.Parallel()
-	refuses := 0 // the first shard that refuses the order; 0 = none does
-	c := newCrew(t, func(shard int, _ *http.Request, _ string) string {
-		if refuses > 0 && shard >= refuses {
+	refuses := 0 // the first node that refuses the order; 0 = none does
+	c := newCrew(t, func(node int, _ *http.Request, _ string) string {
+		if refuses > 0 && node >= refuses {
 			return ""
 		}
 		return `{"state":"paused","why":"works"}`
 	})
-	is := func(path string, code int, want string, asked int) {
+	is := func(path string, code int, want string, asked int, change ...func(*http.Request)) {
 		t.Helper()
-		c.asked = nil
-		w := c.ask(http.MethodPost, path, `{"reason":"works"}`)
-		if w.Code != code || !strings.Contains(w.Body.String(), want) || len(c.asked) != asked || w.Header().Get(api.MissingHeader) != "" {
+		w := c.ask(http.MethodPost, path, `{"reason":"works"}`, change...)
+		if w.Code != code || !strings.Contains(w.Body.String(), want) || len(c.asked) != asked {
 			t.Errorf("%s: %d %s %v, asked %q, want %d %s", path, w.Code, w.Body, w.Header(), c.asked, code, want)
 		}
 	}
-	is("/pause", 502, "node c, which crawls shard 4, cannot be asked: connection refused; done in the shards 1, 2, 3; repeat it", 3)
-	c.owner[4] = "a"
-	c.nodes["a"].serve[4] = c.nodes["a"].serve[1]
-	is("/pause", 200, `{"state":"paused","why":"works"}`, 4)
-	is("/resume", 200, `{"state":"paused","why":"works"}`, 4)
+	is("/pause", 502, "node c cannot be asked: connection refused; done on node a, b; repeat it", 2)
+	is("/pause", 200, `{"state":"paused","why":"works"}`, 1, byHeader("b"))
+	is("/pause", 200, `{"state":"paused","why":"works"}`, 1, byCookie("b"))
+	c.dead["c"] = false
+	is("/pause", 200, `{"state":"paused","why":"works"}`, 3)
+	is("/resume", 200, `{"state":"paused","why":"works"}`, 3)
 	refuses = 3
-	is("/resume", 502, "shard 3 refuses: not known; done in the shards 1, 2, 4; repeat it", 4)
+	is("/resume", 502, "node c refuses: not known; done on node a, b; repeat it", 3)
 	refuses = 1
 	is("/pause", 404, "not known", 1)
 }
 
-// TestListsAreJoined asks for lists of all shards.
+// TestListsAreJoined asks for lists of all nodes.
 func TestListsAreJoined(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t, func(shard int, r *http.Request, _ string) string {
+	c := newCrew(t, func(node int, r *http.Request, _ string) string {
 		switch strings.TrimPrefix(r.URL.Path, api.Base) {
 		case "/hosts":
-			return fmt.Sprintf(`{"total":2,"hosts":[{"host":"%d.example","uris":%d},{"host":"%d.test","uris":9}]}`, shard, shard, shard)
+			return fmt.Sprintf(`{"total":2,"hosts":[{"host":"%d.example","uris":%d},{"host":"%d.test","uris":9}]}`, node, node, node)
 		case "/new":
 			return fmt.Sprintf(`{"captures":[{"host":"%d.example","at":"2026-01-0%dT00:00:00Z"}],"more":1,"as_of":"2026-01-0%dT00:00:00Z",
-				"unreachable":[{"host":"%d.example","failures":%d}],"sites":{"%d.example":"Title"}}`, shard, shard, shard, shard, shard, shard)
+				"unreachable":[{"host":"%d.example","failures":%d}],"sites":{"%d.example":"Title"}}`, node, node, node, node, node, node)
 		case "/alarms":
-			return fmt.Sprintf(`{"alarms":[{"kind":"disk","text":"the disk is full"},{"kind":"host","about":"%d.example","since":"2026-01-0%dT00:00:00Z"}]}`, shard, shard)
+			return fmt.Sprintf(`{"alarms":[{"kind":"disk","text":"the disk is full"},{"kind":"host","about":"%d.example","since":"2026-01-0%dT00:00:00Z"}]}`, node, node)
 		case "/alarms/acknowledge":
-			if shard == 3 {
+			if node == 3 {
 				return `{"changed":1}`
 			}
 		case "/audit":
-			return fmt.Sprintf(`{"entries":[{"time":"2026-01-0%dT00:00:00Z","who":"%d"}]}`, shard, shard)
+			return fmt.Sprintf(`{"entries":[{"time":"2026-01-0%dT00:00:00Z","who":"%d"}]}`, node, node)
 		case "/traps":
-			return fmt.Sprintf(`{"traps":[{"host":"%d.example"}],"more":false}`, 9-shard)
+			return fmt.Sprintf(`{"traps":[{"host":"%d.example"}],"more":false}`, 9-node)
 		}
 		return ""
 	})
-	c.owner[4] = "b" // which has no such shard yet
-	c.nodes["b"].serve[4] = c.nodes["b"].serve[3]
+	c.dead["c"] = false
 	for _, row := range []struct{ target, body, want string }{
-		{"/hosts", "", "8 1.example 1.test 2.example 2.test 3.example 3.example 3.test 3.test"},
-		{"/hosts?sort=uris&limit=3&offset=3", "", "8 3.test 3.example 3.example"},
-		{"/hosts?offset=100", "", "8"},
-		{"/new?limit=2", "", "3.example 3.example more 6, down 3.example 3.example 2.example 1.example, as of 1"},
-		{"/alarms", "", "3.examplenode b:  2.examplenode a:  1.examplenode a:  the disk is full"},
-		{"/traps", "", "6.example 6.example 7.example 8.example"},
-		{"/audit?limit=3", "", "3 3 2"},
-		{"/alarms/acknowledge", `{"kind":"host","about":"3.example"}`, "1"},
+		{"/hosts", "", "6 1.example 1.test 2.example 2.test 3.example 3.test"},
+		{"/hosts?sort=uris&limit=3&offset=2", "", "6 3.test 3.example 2.example"},
+		{"/hosts?offset=100", "", "6"},
+		{"/new?limit=2", "", "3.example 2.example more 4, down 3.example 2.example 1.example, as of 1"},
+		{"/alarms", "", "3.examplenode c:  2.examplenode b:  1.examplenode a:  the disk is full"},
+		{"/traps", "", "6.example 7.example 8.example"},
+		{"/audit?limit=2", "", "3 2"},
+		{"/alarms/acknowledge", `{"kind":"host","about":"c.example"}`, "1"},
 	} {
 		method := http.MethodGet
 		if row.body != "" {
@@ -281,19 +351,24 @@ func TestListsAreJoined(t *testing.T) {
 	if w := c.ask(http.MethodGet, "/hosts?limit=900&offset=19101", ""); w.Code != 400 || !strings.Contains(w.Body.String(), "narrow the list") {
 		t.Errorf("a page far behind: %d %s", w.Code, w.Body)
 	}
+	c.dead["c"] = true
+	w := c.ask(http.MethodGet, "/hosts", "")
+	if want := "not in this answer: node c cannot be asked: connection refused"; w.Header().Get(api.MissingHeader) != want {
+		t.Errorf("without a node the hosts miss %q, want %q", w.Header().Get(api.MissingHeader), want)
+	}
 }
 
-// TestPagesOfManyHosts asks for pages far behind, of shards with more hosts than one answer has.
+// TestPagesOfManyHosts asks for pages far behind, of nodes with more hosts than one answer has.
 func TestPagesOfManyHosts(t *testing.T) {
 	t.Parallel()
-	total := map[int]int{1: 2500, 2: 3, 3: 1001, 4: 0}
-	c := newCrew(t, func(shard int, r *http.Request, _ string) string {
+	total := map[int]int{1: 2500, 2: 0, 3: 1001}
+	c := newCrew(t, func(node int, r *http.Request, _ string) string {
 		q := r.URL.Query()
 		limit, _ := strconv.Atoi(q.Get("limit"))
 		offset, _ := strconv.Atoi(q.Get("offset"))
-		out := api.Hosts{Total: total[shard], Hosts: []api.Host{}}
+		out := api.Hosts{Total: total[node], Hosts: []api.Host{}}
 		for i := offset; i < min(offset+limit, out.Total); i++ {
-			out.Hosts = append(out.Hosts, api.Host{Host: fmt.Sprintf("%d.example:%04d", shard, i)})
+			out.Hosts = append(out.Hosts, api.Host{Host: fmt.Sprintf("%d.example:%04d", node, i)})
 		}
 		text, err := json.Marshal(out)
 		if err != nil {
@@ -301,9 +376,7 @@ func TestPagesOfManyHosts(t *testing.T) {
 		}
 		return string(text)
 	})
-	c.owner[4] = "a"
-	c.nodes["a"].serve[4] = c.nodes["a"].serve[2]
-	total[2] = 0
+	c.dead["c"] = false
 	var all []string
 	for offset := 0; ; offset += 700 {
 		w := c.ask(http.MethodGet, fmt.Sprintf("/hosts?limit=700&offset=%d", offset), "")
@@ -376,105 +449,4 @@ func summary(t *testing.T, target string, text []byte) string {
 		words = append(words, fmt.Sprint(v.Changed))
 	}
 	return strings.Join(words, " ")
-}
-
-// TestSelectionsAreWorkedOffShardByShard lists, steers and counts URIs of all shards with cursors, as the client does.
-func TestSelectionsAreWorkedOffShardByShard(t *testing.T) {
-	t.Parallel()
-	c := newCrew(t, func(shard int, r *http.Request, body string) string {
-		var q api.Select
-		var o api.Order
-		if body != "" && json.Unmarshal([]byte(body), &q) != nil {
-			t.Errorf("%s", body)
-		}
-		if strings.HasSuffix(r.URL.Path, "/steer") && json.Unmarshal([]byte(body), &o) == nil {
-			q = o.Select
-		}
-		if q.Cursor == "" && r.URL.Query().Get("cursor") == "" && shard == 2 {
-			return `{"count":10,"matched":10,"next":"there.are.more"}`
-		}
-		return `{"count":1,"matched":1,"next":""}`
-	})
-	c.owner[4] = "a"
-	c.nodes["a"].serve[4] = c.nodes["a"].serve[1]
-	for _, row := range []struct {
-		method, path, format string
-		want                 string
-	}{
-		{"POST", "/frontier/count", `{"cursor":%q}`, "1 of 1, 10 of 2, 1 of 2, 1 of 3, 1 of 1"},
-		{"POST", "/frontier/list", `{"cursor":%q,"host":"*.example"}`, "1 of 1, 10 of 2, 1 of 2, 1 of 3, 1 of 1"},
-		{"POST", "/frontier/list", `{"cursor":%q,"host":"3.example"}`, "1 of 3"},
-		{"POST", "/frontier/steer", `{"select":{"cursor":%q,"uris":["http://3.example/","http://2.example/"]},"verb":"force"}`, "10 of 2, 1 of 2, 1 of 3"},
-		{"GET", "/search?q=x&cursor=", "%s", "1 of 1, 10 of 2, 1 of 2, 1 of 3, 1 of 1"},
-	} {
-		var got []string
-		cursor := ""
-		for range 10 {
-			target, body := row.path, fmt.Sprintf(row.format, cursor)
-			if row.method == http.MethodGet {
-				target, body = row.path+cursor, ""
-			}
-			w := c.ask(row.method, target, body)
-			var v struct {
-				Count int
-				Next  string
-			}
-			if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil || w.Code != 200 || len(c.asked) != 1 {
-				t.Fatalf("%s: %d %s, asked %q", row.path, w.Code, w.Body, c.asked)
-			}
-			if strings.Contains(c.asked[0], "2.example") && strings.Contains(c.asked[0], "3.example") {
-				t.Errorf("a shard is asked for URIs of others: %s", c.asked[0])
-			}
-			got = append(got, fmt.Sprintf("%d of %c", v.Count, c.asked[0][0]))
-			if cursor = v.Next; cursor == "" {
-				break
-			}
-		}
-		if text := strings.Join(got, ", "); text != row.want {
-			t.Errorf("%s %s: %s, want %s", row.path, row.format, text, row.want)
-		}
-	}
-	c.owner[3] = "c"
-	if w := c.ask(http.MethodPost, "/frontier/count", `{"cursor":"3."}`); w.Code != 502 || !strings.Contains(w.Body.String(), "node c") {
-		t.Errorf("with a dead node: %d %s", w.Code, w.Body)
-	}
-	for _, cursor := range []string{"x", "9.", "3", ".", "3x."} {
-		if w := c.ask(http.MethodPost, "/frontier/count", fmt.Sprintf(`{"cursor":%q}`, cursor)); w.Code != 400 {
-			t.Errorf("the cursor %q: %d %s", cursor, w.Code, w.Body)
-		}
-	}
-}
-
-// TestOrdersForSeveralShardsAreCounted passes on orders for patterns of hosts, imports and captures.
-func TestOrdersForSeveralShardsAreCounted(t *testing.T) {
-	t.Parallel()
-	c := newCrew(t, func(shard int, r *http.Request, _ string) string {
-		if strings.HasSuffix(r.URL.Path, "/capture") {
-			return fmt.Sprintf(`{"since":"2026-01-0%dT00:00:00Z","uris":["of %d"]}`, 5-shard, shard)
-		}
-		if strings.HasSuffix(r.URL.Path, "/progress") {
-			return fmt.Sprintf(`{"condition":{},"uris":[{"uri":"http://%d.example/"}]}`, shard)
-		}
-		return `{"matched":2,"changed":1}`
-	})
-	w := c.ask(http.MethodPost, "/frontier/hosts", `{"pattern":"*","verb":"pause"}`)
-	if w.Code != 502 || !strings.Contains(w.Body.String(), "done in the shards 1, 2, 3; repeat it") {
-		t.Errorf("an order that a dead node does not get: %d %s", w.Code, w.Body)
-	}
-	c.owner[4] = "a"
-	c.nodes["a"].serve[4] = c.nodes["a"].serve[1]
-	for _, row := range []struct {
-		path, body, want string
-		asked            int
-	}{
-		{"/frontier/hosts", `{"pattern":"*","verb":"pause"}`, `{"changed":4,"matched":8}`, 4},
-		{"/frontier/import", `{"entries":[{"uri":"http://3.example/"},{"uri":"http://1.example/"},{"uri":"http://3.example/2"}]}`, `{"changed":2,"matched":4}`, 2},
-		{"/capture", `{"uris":["http://3.example/","http://2.example/","not a URI"]}`, `{"since":"2026-01-02T00:00:00Z","uris":["of 2","of 3"]}`, 2},
-		{"/capture/progress", `{"uris":["http://3.example/","http://2.example/"]}`, `"uris":[{"uri":"http://3.example/","state":""},{"uri":"http://2.example/","state":""}]}`, 2},
-	} {
-		w := c.ask(http.MethodPost, row.path, row.body)
-		if w.Code != 200 || !strings.Contains(w.Body.String(), row.want) || len(c.asked) != row.asked {
-			t.Errorf("%s: %d %s, asked %q", row.path, w.Code, w.Body, c.asked)
-		}
-	}
 }

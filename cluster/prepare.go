@@ -1,129 +1,137 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/dgraph-io/badger/v4"
+
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// maxDamaged is the maximum number of damaged rows that are set aside. With more, something else is wrong.
+// maxDamaged is the maximum number of damaged rows that are set aside at once. With more, something else is wrong.
 const maxDamaged = 1_000
 
-// trustLoaded is how long after loading the store from the database a damage is not blamed on the disk of the node.
+// trustLoaded is how long after the store was made from the database a damage is not blamed on the disk of the node.
 const trustLoaded = time.Hour
 
-// Prepare makes the local store the newest copy of the crawl, if it is not. It must not be open.
-func (n *ownedShard) Prepare(ctx context.Context, o frontier.Options) error {
-	m, found, err := readMark(n.state)
+// prepare decides whether the local store stays. It does if this node has released its parts properly, or if the
+// database has no whole copy of the crawl yet. Otherwise it is removed: the database has all of it.
+//
+// It returns an error if the store must be kept and is not a copy of the crawl in the database.
+func (n *thisNode) prepare(st shared.States) error {
+	m, found, err := readMark(n.o.State)
 	if err != nil {
 		return err
 	}
-	if n.before.Owner == n.o.Node && !n.before.Clean && n.before.Whole {
-		// An earlier process of this node may still be at work, somewhere, until its lease is over.
-		n.o.Log.Info().Msg("the last process of this node was not stopped properly: waiting until its lease is over")
-		if err := cli.Wait(ctx, leaseTime); err != nil {
+	switch {
+	case found && m.Crawl != n.shared.Crawl():
+		return fmt.Errorf("the store in %s is of another crawl than the database: name another folder in storage.state, "+
+			"or another database in cluster.database", n.o.State)
+	case found && m.isAhead(st):
+		m.Ahead = true // for the next start: the epochs of the database grow, and reach this one
+		return errors.Join(errAhead(n.o.State), m.write(n.o.State))
+	case !found && (st.Whole || ownedByOthers(st, n.o.Node)) && hasStore(n.o.State):
+		return fmt.Errorf("%s has a store that is not a copy of the crawl in the database: move it away", n.o.State)
+	}
+	n.known, n.beatNow = m.Damage, st.Own
+	switch {
+	case found && m.Clean && hasStore(n.o.State):
+		n.since = m.Version
+		n.parts.keep(m.Parts)
+		n.parts.outdate(st.Parts)
+	case st.Whole || ownedByOthers(st, n.o.Node):
+		if err := n.startEmpty(); err != nil {
 			return err
 		}
+	default: // its store is the first one
+		n.parts.set(n.parts.in(absent), kept)
+		n.isFirst = hasStore(n.o.State)
 	}
-	n.known = m.Damage
-	current := n.mark()
-	current.Beat = m.Beat
-	n.whole = !n.before.Whole
-	switch {
-	case n.whole:
-		return n.writeMark(current)
-	case found && m.Clean && n.before.Clean && m.shard() == n.shard && m.Epoch == n.before.Epoch && hasStore(n.state):
-		n.since, n.kept = m.Version, max(m.Shards, 1)
-		return n.writeMark(current)
-	}
-	return errors.Join(n.writeMark(current), n.load(ctx, o))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.noted, n.whole = time.Now(), st.Whole
+	return n.mark().write(n.o.State)
 }
 
-// LoadAgain replaces the local store with the copy in the database after it could not be opened. It returns the error
-// of opening it if that would not help.
-func (n *ownedShard) LoadAgain(ctx context.Context, o frontier.Options, damage error) error {
-	if n.kept == 0 || n.mirror != nil || !errors.Is(damage, frontier.ErrCorrupt) {
+// ownedByOthers reports whether other nodes own parts of the crawl.
+func ownedByOthers(st shared.States, node string) bool {
+	return slices.ContainsFunc(st.Parts, func(p shared.Part) bool { return p.Owner != "" && p.Owner != node })
+}
+
+// startEmpty removes the local store.
+func (n *thisNode) startEmpty() error {
+	n.empty, n.since, n.loaded = true, 0, time.Now()
+	n.parts.leave(n.parts.in(kept, remains), absent)
+	return removeStore(n.o.State)
+}
+
+// makeAgain removes a store that could not be opened because it is damaged: the database has all of it. It returns the
+// error of opening it if that would not help.
+func (n *thisNode) makeAgain(damage error) error {
+	if n.empty || !n.found.Load().Whole || !errors.Is(damage, frontier.ErrCorrupt) {
 		return damage
 	}
-	n.kept = 0
 	n.o.Log.Error().Err(damage).Msg("this node's copy of the crawl is damaged: removing it and loading it again from the database")
-	return n.load(ctx, o)
+	return n.startEmpty()
 }
 
-// Damaged notes that the store was found damaged while it was used, so that the next start loads it again. The returned
-// error ends the process in a way in which systemd starts it again. It does not if the copy in the database seems to be
-// damaged too: the same damage has come back, or the store was loaded less than an hour ago.
-func (n *ownedShard) Damaged(damage error) error {
+// damaged notes that the store was found damaged while it was used. The returned error ends the process in a way in
+// which systemd starts it again. It does not if the copy in the database seems to be damaged too: the same damage has
+// come back, or the store was made less than an hour ago.
+func (n *thisNode) damaged(damage error) error {
 	if damage.Error() == n.known || time.Since(n.loaded) < trustLoaded {
 		return fmt.Errorf("%w: loading the store again would not help, because the copy in the database is damaged too; "+
 			"restore the database from a backup, or check the disk of this node", damage)
 	}
+	n.mu.Lock()
 	n.damage = damage.Error()
+	n.mu.Unlock()
 	return fmt.Errorf("%w: its copy of the crawl is damaged, and the next start loads it again from the database: %w",
 		errLost, damage)
 }
 
-// load removes the local store, and loads it from the database. If the database fails in between, it begins again.
-func (n *ownedShard) load(ctx context.Context, o frontier.Options) error {
-	select {
-	case n.loading <- struct{}{}:
-		defer func() { <-n.loading }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer n.Watch(nil)
-	return n.patiently(ctx, func() error { return n.loadOnce(ctx, o) })
+// restoreOwn writes what the database has of this node, and is about no host, into an empty store: the losses and the
+// collections of all nodes, and what only this node has counted.
+func (n *thisNode) restoreOwn(ctx context.Context, db *badger.DB) error {
+	batch := db.NewWriteBatch()
+	defer batch.Cancel()
+	merger := dedup.NewMerger(batch.Set)
+	err := n.shared.OwnRows(ctx, func(number int, k, v []byte) error {
+		switch {
+		case dedup.IsRow(k):
+			return merger.Add(k, v)
+		case number == n.shared.Number():
+			return batch.Set(bytes.Clone(k), bytes.Clone(v))
+		}
+		return nil
+	})
+	return errors.Join(err, batch.Flush())
 }
 
-// awaitSpace waits a moment for space on the disk. After some minutes other nodes take the shard.
-func (n *ownedShard) awaitSpace(ctx context.Context, full error) error {
+// awaitSpace waits a moment for space on the disk. After some minutes other nodes take the parts.
+func (n *thisNode) awaitSpace(ctx context.Context, full error) error {
 	n.mu.Lock()
-	if n.fault == nil {
+	if n.full == nil {
 		since := time.Now()
-		n.fault = func() (string, time.Time) { return full.Error(), since }
-		n.o.Log.Error().Err(full).Int("shard", n.shard).
-			Msg("the disk has no space for the copy of a shard: waiting; free some, or other nodes take the shard")
+		n.full = func() (string, time.Time) { return full.Error(), since }
+		n.o.Log.Error().Err(full).Msg("the disk has no space for the hosts that this node is to crawl: waiting; free some, " +
+			"or other nodes take them")
 	}
 	n.mu.Unlock()
 	return cli.Wait(ctx, beatEvery)
 }
 
-// loadOnce removes the local store, and loads it from the database.
-func (n *ownedShard) loadOnce(ctx context.Context, o frontier.Options) error {
-	if err := removeStore(n.state); err != nil {
-		return ownFault{err}
-	}
-	start, in := time.Now(), incoming{log: n.o.Log, await: func(full error) error { return n.awaitSpace(ctx, full) }}
-	var asked error
-	since, err := frontier.Load(o, n.before.Clean, func(put func(k, v []byte) error) error {
-		asked = n.shared.Each(ctx, func(part int16, k, v []byte) error {
-			return in.put(shared.Row{Part: part, Key: k, Value: v}, put)
-		})
-		return asked
-	})
-	switch {
-	case err == nil && len(in.damaged) > 0:
-		err = n.shared.SetRowsAside(ctx, n.epoch, in.damaged)
-	case asked == nil && err != nil:
-		err = ownFault{err}
-	}
-	if err != nil {
-		return errors.Join(err, removeStore(n.state)) // half a store
-	}
-	n.since, n.loaded = since, time.Now()
-	n.o.Log.Info().Int("rows", in.rows).Int("damaged", len(in.damaged)).Dur("took", time.Since(start)).
-		Msg("loaded the crawl from the database of the cluster")
-	return nil
-}
-
-// incoming counts the rows of a crawl that is being loaded, and collects those that are damaged.
+// incoming counts the rows of parts that are being loaded, and collects those that are damaged.
 type incoming struct {
 	log     zerolog.Logger
 	await   func(full error) error // waits for space
@@ -154,7 +162,7 @@ func (in *incoming) put(r shared.Row, store func(k, v []byte) error) error {
 }
 
 // patiently calls ask, which may be repeated, until the database answers or refuses, or this node may not continue.
-func (n *ownedShard) patiently(ctx context.Context, ask func() error) error {
+func (n *thisNode) patiently(ctx context.Context, ask func() error) error {
 	told := false
 	err := persist(ctx, ask, func(err error, first bool) bool {
 		var own ownFault
@@ -165,13 +173,12 @@ func (n *ownedShard) patiently(ctx context.Context, ask func() error) error {
 			return false
 		}
 		if told = true; first {
-			n.o.Log.Error().Err(err).Int("shard", n.shard).
-				Msg("the database of the cluster does not answer: trying again until it does")
+			n.o.Log.Error().Err(err).Msg("the database of the cluster does not answer: trying again until it does")
 		}
 		return true
 	})
 	if err == nil && told {
-		n.o.Log.Info().Int("shard", n.shard).Msg("the database of the cluster answers again")
+		n.o.Log.Info().Msg("the database of the cluster answers again")
 	}
 	return err
 }

@@ -31,10 +31,10 @@ folder "replaced" of storage.state.`
 		if !nodes {
 			return alone(cmd, args)
 		}
-		for _, other := range []string{"staged", "socket", "shard"} {
+		for _, other := range []string{"staged", "socket", "node"} {
 			if cmd.Flags().Changed(other) || len(args) > 0 {
 				return cli.Usage(errors.New("--cluster takes the whole configuration, named by --config, for all nodes: leave out " +
-					"host files, --staged, --socket and --shard"))
+					"host files, --staged, --socket and --node"))
 			}
 		}
 		return pushAll(cmd)

@@ -10,7 +10,7 @@ const replicaEvery = time.Minute
 
 // lookForReplica finds out whether the database has a synchronous replica. What it found before stays if the database
 // does not answer.
-func (n *ownedShard) lookForReplica(ctx context.Context) {
+func (n *thisNode) lookForReplica(ctx context.Context) {
 	if n.o.Single {
 		return
 	}
@@ -50,12 +50,8 @@ func replicaTrouble(all, synced, hidden int) string {
 	return what + ": " + remedy
 }
 
-// StandBy returns why a loss of the database's machine would lose visits; "" if it would not, or if this process is on
-// its own.
-func (n *ownedShard) StandBy() string {
-	if n == nil {
-		return ""
-	}
+// StandBy returns why a loss of the database's machine would lose visits; "" if it would not.
+func (n *thisNode) StandBy() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.standBy

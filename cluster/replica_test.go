@@ -29,20 +29,20 @@ func TestReplicasThatAreNotSynchronousAreReported(t *testing.T) {
 func TestADatabaseWithoutReplicaIsReported(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	a := newPlace(t, postgres.New(t), "a")
-	n, f, stop := a.open()
-	n.o.Single = true
-	n.lookForReplica(t.Context())
-	if got := n.StandBy() + (*ownedShard)(nil).StandBy(); got != "" {
+	a := newFixture(t, postgres.New(t), "a")
+	c := a.open()
+	c.n.o.Single = true
+	c.n.lookForReplica(t.Context())
+	if got := c.n.StandBy(); got != "" {
 		t.Errorf("reported %q", got)
 	}
-	n.o.Single = false
+	c.n.o.Single = false
 	for range 2 {
-		n.lookForReplica(t.Context())
+		c.n.lookForReplica(t.Context())
 	}
 	const told = "if its machine is lost"
-	if !strings.Contains(n.StandBy(), "synchronous_standby_names") || strings.Count(a.log.String(), told) != 1 {
-		t.Errorf("reported %q and logged\n%s", n.StandBy(), &a.log)
+	if !strings.Contains(c.n.StandBy(), "synchronous_standby_names") || strings.Count(a.log.String(), told) != 1 {
+		t.Errorf("reported %q and logged\n%s", c.n.StandBy(), &a.log)
 	}
-	a.finish(n, f, stop)
+	c.leave()
 }

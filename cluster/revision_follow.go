@@ -78,7 +78,7 @@ func openFollower(ctx context.Context, c *config.Config, log zerolog.Logger) (*f
 // Close closes the connection.
 func (f *follower) Close() { f.db.Close() }
 
-// crawl is a crawl that uses the files. A node may have several, one for each shard.
+// crawl is a crawl that uses the files.
 type crawl struct {
 	accept func(*config.Config) error
 	reload func() error

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive"
-	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
@@ -25,28 +24,6 @@ import (
 
 // wings holds the wing of a program that can be a node.
 var wings = []func() daemon.Wing{Wing}
-
-// divided starts a node alone, divides its crawl, and starts it again in the same folder.
-func divided(t *testing.T, db *postgres.Server, shards int, changes ...func(dir, main string) string) *daemontest.Life {
-	t.Helper()
-	dir := t.TempDir()
-	url := db.URL(db.Address())
-	node := func(_, main string) string {
-		return main + fmt.Sprintf("[cluster]\ndatabase = %q\nnode = \"a\"\nsingle_database = true\n", url)
-	}
-	first := daemontest.StartIn(t, dir, wings, append(changes, node)...)
-	first.Visited(t)
-	if err := first.End(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, "hosts.d")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := shared.Split(t.Context(), url, shards); err != nil {
-		t.Fatal(err)
-	}
-	return daemontest.StartIn(t, dir, wings, append(changes, node)...)
-}
 
 // awaitLines waits until the log has a number of lines with some words.
 func awaitLines(t *testing.T, l *daemontest.Life, n int, words string) {
@@ -59,19 +36,22 @@ func awaitLines(t *testing.T, l *daemontest.Life, n int, words string) {
 	}
 }
 
-// TestANodeListensForHubsOnceForAllShards starts a node of three shards with WebSub. Each shard wanted to listen at the
-// same address. Then the files of hosts change three times, which all shards read at the same moment.
-func TestANodeListensForHubsOnceForAllShards(t *testing.T) {
+// TestADaemonIsANode runs a daemon as a node with WebSub, whose files of hosts change three times. It visits a site,
+// stops, starts again with its store, and once more when that is damaged. Its store alone is no backup of the crawl.
+func TestADaemonIsANode(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	db := postgres.New(t)
 	address, err := demosite.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := divided(t, postgres.New(t), 3, func(_, main string) string {
-		return main + fmt.Sprintf("[websub]\ncallback = \"https://crawler.example/websub\"\nlisten = %q\n", address)
-	})
-	awaitLines(t, l, 3, `"message":"started"`)
+	node := func(_, main string) string {
+		return main + fmt.Sprintf("[cluster]\ndatabase = %q\nnode = \"a\"\nsingle_database = true\n[websub]\n"+
+			"callback = \"https://crawler.example/websub\"\nlisten = %q\n", db.URL(db.Address()), address)
+	}
+	l := daemontest.StartIn(t, t.TempDir(), wings, node)
+	l.Visited(t)
 	if conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address); err != nil {
 		t.Error(err)
 	} else {
@@ -83,7 +63,7 @@ func TestANodeListensForHubsOnceForAllShards(t *testing.T) {
 			daemontest.Write(t, file, fmt.Sprintf("[scope]\nmax_hops = %d\n", round+2))
 		}
 		l.Hangup <- syscall.SIGHUP
-		awaitLines(t, l, 3*(round+1), `"keys":20`)
+		awaitLines(t, l, round+1, `"keys":20`)
 	}
 	if err := l.End(); err != nil {
 		t.Error(err)
@@ -93,9 +73,24 @@ func TestANodeListensForHubsOnceForAllShards(t *testing.T) {
 	backUp := []string{"backup", "create", "--config", l.Path, t.TempDir()}
 	code := cli.Run(daemon.WithWings(t.Context(), wings), root, backUp, io.Discard, said)
 	if code != cli.ExitFolder || !strings.Contains(said.String(), "back up the database") {
-		t.Errorf("a backup of one node of a divided crawl: exit code %d, %s", code, said)
+		t.Errorf("a backup of one node of a cluster: exit code %d, %s", code, said)
 	}
-	if text := l.Text(); strings.Contains(text, "could not") {
+	if text := l.Text(); strings.Contains(text, "could not") || !strings.Contains(text, "shipped the whole store") {
 		t.Errorf("the log:\n%s", text)
+	}
+
+	same := l.Again(t, wings)
+	awaitLines(t, same, 1, "this node crawls more hosts now")
+	if err := same.End(); err != nil || strings.Contains(same.Text(), "loaded hosts") {
+		t.Errorf("the second start ended with %v and the log\n%s", err, same.Text())
+	}
+	if err := os.WriteFile(filepath.Join(l.Dir, "state", "MANIFEST"), []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := l.Again(t, wings)
+	awaitLines(t, again, 1, "copy of the crawl is damaged: removing it")
+	awaitLines(t, again, 1, "loaded hosts from the database")
+	if err := again.End(); err != nil {
+		t.Error(err)
 	}
 }

@@ -9,13 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 const (
@@ -25,35 +22,43 @@ const (
 	fetchFile = 5 * time.Minute
 )
 
-// joinNodes lets requests reach the shards of all nodes, and answers the requests of other nodes.
-func (b *base) joinNodes(n *thisNode, number int, log zerolog.Logger) error {
-	c := b.Config()
-	around := peers{
-		Shards: number,
-		ShardOf: func(h uri.Host) int {
-			return shardOf(h, b.Config().ForHost(h, time.Now()).Politeness.Group, number)
-		},
-		Node:  func(shard int) string { name, _ := n.Crawler(shard); return name },
-		Nodes: n.Names,
-		Ask: func(*http.Request, int) (*http.Response, error) {
-			return nil, errors.New("cluster.listen is not set on this node: set it on all nodes, or ask that node itself")
-		},
+// serve returns what answers requests to the API of this node, for all nodes. plain answers for this node alone. If
+// cluster.listen is set, it also answers the requests of other nodes, with plain alone.
+func (n *thisNode) serve(
+	d *daemon.Daemon, plain func(access.Options) http.Handler,
+) (func(access.Options) http.Handler, error) {
+	s := &switchboard{nodes: n, plain: plain}
+	s.send = func(*http.Request, string) (*http.Response, error) {
+		return nil, errors.New("cluster.listen is not set on this node: set it on all nodes, or ask that node itself")
 	}
-	if c.Cluster.Listen == "" {
-		b.served.Join(around)
-		return nil
+	listen := d.Live().Current().Cluster.Listen
+	if listen == "" {
+		return s.Handler, nil
 	}
-	l, err := net.Listen("tcp", c.Cluster.Listen)
+	l, err := net.Listen("tcp", listen)
 	if err != nil {
-		return daemon.FolderError{Err: fmt.Errorf("cluster.listen: %w", err)}
+		return nil, daemon.FolderError{Err: fmt.Errorf("cluster.listen: %w", err)}
 	}
 	id, err := newIdentity()
 	if err != nil {
-		return errors.Join(err, l.Close())
+		return nil, errors.Join(err, l.Close())
 	}
+	s.send = n.sender(id)
+	known := func(print []byte) bool { return n.Bearer(print) != "" }
+	d.Serve(id.Listen(l, known), s.ForNodes(access.Options{
+		Caller: introduced(func(r *http.Request) bool { return known(printOf(r.TLS)) }),
+	}))
+	n.Announce(shared.Door{Address: l.Addr().String(), Print: id.print})
+	log := d.Log()
+	log.Info().Str("at", l.Addr().String()).Msg("answering the other nodes of the cluster")
+	return s.Handler, nil
+}
+
+// sender returns what sends requests to other nodes.
+func (n *thisNode) sender(id *nodeIdentity) func(r *http.Request, node string) (*http.Response, error) {
 	client, patient := id.Client(askNode), id.Client(fetchFile)
-	around.Ask = func(r *http.Request, shard int) (*http.Response, error) {
-		_, door := n.Crawler(shard)
+	return func(r *http.Request, node string) (*http.Response, error) {
+		door := n.Door(node)
 		if door.Address == "" {
 			return nil, errors.New("cluster.listen is not set there, or the node has just started")
 		}
@@ -68,14 +73,6 @@ func (b *base) joinNodes(n *thisNode, number int, log zerolog.Logger) error {
 		}
 		return got, err
 	}
-	b.served.Join(around)
-	known := func(print []byte) bool { return n.Bearer(print) != "" }
-	b.Serve(id.Listen(l, known), b.served.Handler(access.Options{
-		Caller: introduced(func(r *http.Request) bool { return known(printOf(r.TLS)) }),
-	}))
-	n.Announce(shared.Door{Address: l.Addr().String(), Print: id.print})
-	log.Info().Str("at", l.Addr().String()).Msg("answering the other nodes of the cluster")
-	return nil
 }
 
 // byNode is the way of a request that another node passes on.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,96 +23,86 @@ const (
 	maxChanged = 200_000
 )
 
-// Start follows the changes of the opened store with run, which runs in the background from now on. If the database has
-// no whole copy, Start ships all rows before it returns.
-func (n *ownedShard) Start(
-	ctx context.Context, f *frontier.Frontier, background func(run func(context.Context)),
-) error {
+// Opened follows the changes of the opened store.
+func (n *thisNode) Opened(f *frontier.Frontier, background func(run func(context.Context))) error {
 	n.mirror, n.store = newMirror(f, n.rowHome(), maxChanged), f
-	if n.box != nil {
-		if err := n.box.count(f); err != nil {
-			return err
-		}
-	}
 	background(func(ctx context.Context) {
 		if err := n.mirror.run(ctx); err != nil {
 			n.o.Log.Error().Err(err).Msg("the changes of the store are not followed any more: the crawl stops soon")
 		}
 	})
+	ctx, cancel := context.WithTimeout(context.Background(), shipTime)
+	defer cancel()
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
 	if err := n.mirror.awaitStart(ctx, again.C); err != nil {
 		return err
 	}
-	if n.whole {
-		if err := n.shipWhole(ctx); err != nil {
-			return err
+	if n.empty {
+		if err := n.patiently(n.ctx, func() error { return n.restoreOwn(n.ctx, f.DB()) }); err != nil {
+			return fmt.Errorf("read what the database of the cluster has of this node: %w", err)
 		}
-	}
-	if n.kept > 0 && n.kept < n.shards {
-		background(n.dropStrays)
 	}
 	return n.mirror.since(n.since)
 }
 
-// shipWhole ships all rows of the store to a database that has none.
-func (n *ownedShard) shipWhole(ctx context.Context) (err error) {
-	start, rows := time.Now(), 0
-	err = n.patiently(ctx, func() error { return n.shared.Clear(ctx, n.epoch) })
-	if err == nil {
-		n.since, err = n.mirror.whole(func(list []shared.Row) error {
-			rows += len(list)
-			return n.patiently(ctx, func() error {
-				ask, cancel := context.WithTimeout(ctx, timeToShip(len(list)))
-				defer cancel()
-				return n.shared.Ship(ask, n.epoch, shared.All(list...))
-			})
-		})
+// Follow ships what changes, and exchanges letters, until ctx ends. sync is called before each shipment: it makes sure
+// that the log of the visits in it is on disk.
+func (n *thisNode) Follow(ctx context.Context, sync func() error) {
+	select {
+	case <-n.placed: // what has changed before belongs to parts that are not here yet
+	case <-ctx.Done():
+		return
 	}
-	if err == nil {
-		err = n.patiently(ctx, func() error { return n.shared.Complete(ctx, n.epoch) })
-	}
-	if err != nil {
-		return fmt.Errorf("ship the whole store to the database of the cluster: %w", err)
-	}
-	n.o.Log.Info().Int("rows", rows).Dur("took", time.Since(start)).
-		Msg("shipped the whole store to the database of the cluster")
-	return nil
-}
-
-// Ship ships what changes until ctx ends. before is called before each shipment: it makes sure that the log of the
-// visits in it is on disk.
-func (n *ownedShard) Ship(ctx context.Context, before func() error) {
+	n.shipping.Lock()
+	n.sync = sync
+	n.shipping.Unlock()
 	var lookAgain time.Time
 	for cli.Wait(ctx, shipEvery) == nil {
-		if now := time.Now(); !now.Before(lookAgain) {
+		now := time.Now()
+		if !now.Before(lookAgain) {
 			n.lookForReplica(ctx)
 			lookAgain = now.Add(replicaEvery)
 		}
-		if n.mirror.waiting() == 0 && !n.post.mustShip() {
+		if n.mirror.waiting() == 0 && !n.hasReceived() {
 			n.caughtUp()
-			n.exchangeLetters(ctx, time.Now())
-			continue
+		} else {
+			n.fallBehind()
+			if _, err := n.shipOnce(ctx); err != nil {
+				if ctx.Err() == nil {
+					n.sicken(err)
+				}
+				continue
+			}
 		}
-		n.fallBehind()
-		_, err := n.shipOnce(ctx, before)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case errors.Is(err, shared.ErrFenced), errors.Is(err, shared.ErrOwner):
-			n.lose(err)
-			return
-		case err != nil:
-			n.sicken(err)
-		default:
-			n.exchangeLetters(ctx, time.Now())
+		n.receiveLetters(ctx, now)
+	}
+}
+
+// flush ships what has changed until now.
+func (n *thisNode) flush(ctx context.Context) error {
+	for {
+		_, err := n.shipOnce(ctx)
+		if err == nil {
+			return nil
+		}
+		n.sicken(err)
+		if err := errors.Join(n.lease.lostFor(), cli.Wait(ctx, shipEvery)); err != nil {
+			return err
 		}
 	}
 }
 
-// shipOnce ships what has changed up to a version. Nothing is shipped without a lease: visits without one may have
-// taught nonsense.
-func (n *ownedShard) shipOnce(ctx context.Context, before func() error) (version uint64, err error) {
+// shipOnce ships what has changed up to a version, when no other shipment is in progress.
+func (n *thisNode) shipOnce(ctx context.Context) (version uint64, err error) {
+	n.shipping.Lock()
+	defer n.shipping.Unlock()
+	return n.ship(ctx)
+}
+
+// ship ships what has changed up to a version. Nothing is shipped without a lease: visits without one may have taught
+// nonsense. The caller holds n.shipping.
+func (n *thisNode) ship(ctx context.Context) (version uint64, err error) {
 	collect, cancel := context.WithTimeout(ctx, shipTime)
 	defer cancel()
 	s, err := n.mirror.shipment(collect)
@@ -119,21 +110,33 @@ func (n *ownedShard) shipOnce(ctx context.Context, before func() error) (version
 		return 0, ownFault{err}
 	}
 	defer s.close()
-	if err := before(); err != nil {
-		return 0, ownFault{fmt.Errorf("write crawl.log to disk: %w", err)}
+	if n.sync != nil {
+		if err := n.sync(); err != nil {
+			return 0, ownFault{fmt.Errorf("write crawl.log to disk: %w", err)}
+		}
 	}
 	if err := n.lease.err(); err != nil {
 		return 0, err
 	}
 	ask, stop := context.WithTimeout(ctx, timeToShip(s.rows))
 	defer stop()
-	if err := n.shared.Ship(ask, n.epoch, s.each); err != nil {
+	err = n.shared.Ship(ask, func(ship func([]shared.Row) error) error {
+		if err := ship(takenLetters(n.received)); err != nil {
+			return err
+		}
+		return s.each(ship)
+	})
+	if err != nil {
 		if isReadError(err) {
 			err = ownFault{err}
 		}
 		return 0, err
 	}
+	n.received = nil
 	n.mirror.shipped(s)
+	if err := sent(n.store, s.letters); err != nil {
+		return 0, ownFault{err}
+	}
 	n.caughtUp()
 	return s.version, nil
 }
@@ -147,7 +150,7 @@ func (f ownFault) Unwrap() error { return f.error }
 func timeToShip(rows int) time.Duration { return shipTime + time.Duration(rows)*rowTime }
 
 // caughtUp notes that the database has everything except the changes of the last moment.
-func (n *ownedShard) caughtUp() {
+func (n *thisNode) caughtUp() {
 	n.mu.Lock()
 	was := n.ill
 	n.behind, n.ill = time.Time{}, false
@@ -158,7 +161,7 @@ func (n *ownedShard) caughtUp() {
 }
 
 // fallBehind notes that something waits to be shipped.
-func (n *ownedShard) fallBehind() {
+func (n *thisNode) fallBehind() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.behind.IsZero() {
@@ -166,8 +169,13 @@ func (n *ownedShard) fallBehind() {
 	}
 }
 
-// sicken logs the first of the failures in a row.
-func (n *ownedShard) sicken(err error) {
+// sicken notes that a shipment has failed, and logs the first of several failures. If another node has fenced this one,
+// it may not continue.
+func (n *thisNode) sicken(err error) {
+	if errors.Is(err, shared.ErrFenced) {
+		n.lose(err)
+		return
+	}
 	n.mu.Lock()
 	was := n.ill
 	n.ill = true
@@ -183,28 +191,68 @@ func (n *ownedShard) sicken(err error) {
 	}
 }
 
-// Finish ships what is left, before the store is closed. The returned function releases the crawl. Call it when
-// the store is closed, with the error of closing it.
-func (n *ownedShard) Finish(ctx context.Context, f *frontier.Frontier) (leave func(closed error) error) {
-	version, err := n.shipOnce(ctx, func() error { return nil }) // the log is closed, and so on disk
+// Closing ships what is left, before the store is closed. The returned function releases all parts. Call it when the
+// store is closed, with the error of closing it.
+func (n *thisNode) Closing(f *frontier.Frontier) (closed func(error) error) {
+	ctx := context.Background()
+	n.mu.Lock()
+	whole := n.whole
+	n.mu.Unlock()
+	n.shipping.Lock()
+	n.sync = nil // the log is closed, and so on disk
+	var version uint64
+	var err error
+	if whole { // otherwise the store is the only copy, and shipped as a whole later
+		version, err = n.ship(ctx)
+	}
+	n.shipping.Unlock()
 	quiet := f.IsQuiet()
 	return func(closed error) error {
 		if err != nil {
 			n.o.Log.Error().Err(err).Msg("could not ship the last changes: these visits are made again")
 			return nil
 		}
-		clean := quiet && closed == nil
-		if err := n.release(ctx, clean); err != nil {
-			n.o.Log.Warn().Err(err).Msg("could not release the crawl: another node takes it after 20 s")
+		m, err := n.leaveAll(ctx, quiet && closed == nil)
+		if err != nil {
+			n.o.Log.Warn().Err(err).Msg("could not release the crawl: other nodes take it after 20 s")
 			return nil
 		}
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		m := n.mark()
-		m.Clean, m.Version, m.Beat = clean && n.damage == "", version, n.beaten
-		if n.damage != "" {
-			m.Damage = n.damage
-		}
-		return m.write(n.state)
+		m.Version = version
+		return m.write(n.o.State)
 	}
+}
+
+// leaveAll releases all parts, and returns the mark of the store that is left.
+func (n *thisNode) leaveAll(ctx context.Context, clean bool) (mark, error) {
+	n.mu.Lock()
+	n.closing = true
+	m := n.mark()
+	m.Clean, m.Damage = clean && n.whole && !n.torn && n.damage == "", cmp.Or(n.damage, n.known)
+	n.mu.Unlock()
+	var asBefore, dirty []int16 // of those that were not loaded
+	for _, part := range n.parts.in(initial, coming, remains) {
+		if n.parts.wasClean(part) {
+			asBefore = append(asBefore, part)
+		} else {
+			dirty = append(dirty, part)
+		}
+	}
+	crawled := n.parts.in(here, leaving)
+	m.Parts = n.parts.epochs(append(crawled, n.parts.in(kept)...))
+	for _, part := range n.parts.in(remains) {
+		m.Parts[part] = outdated
+	}
+	for _, leave := range []struct {
+		list  []int16
+		clean bool
+	}{{crawled, clean}, {asBefore, true}, {dirty, false}} {
+		ask, cancel := context.WithTimeout(ctx, askTime)
+		n.parts.leave(leave.list, remains)
+		err := n.shared.Leave(ask, leave.list, leave.clean)
+		cancel()
+		if err != nil {
+			return m, err
+		}
+	}
+	return m, nil
 }

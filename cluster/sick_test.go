@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/smalldisk"
@@ -47,7 +48,7 @@ type illness struct {
 	says       string // in the log of the node
 }
 
-// illnesses returns troubles that administrators meet. The owner of a shard must neither lose it nor a change.
+// illnesses returns troubles that administrators meet. A node must lose neither its parts nor a change.
 func illnesses() map[string]illness {
 	return map[string]illness{
 		"it can only be read": {
@@ -108,7 +109,7 @@ func (p *patient) onSmallDisk() {
 }
 
 // TestASickDatabaseHoldsTheCrawl lets the database of a node fall ill for some seconds while the store changes. Nothing
-// is claimed after five seconds, the node keeps its shard, and it continues by itself. The copy then equals the store.
+// is claimed after five seconds, the node keeps its parts, and it continues by itself. The copy then equals the store.
 func TestASickDatabaseHoldsTheCrawl(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -116,8 +117,9 @@ func TestASickDatabaseHoldsTheCrawl(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := postgres.New(t)
-			a := newPlace(t, db, "a")
-			s := a.ship()
+			a := newFixture(t, db, "a")
+			s := a.join()
+			s.has(shared.Parts, shared.Parts)
 			p := newPatient(t, db)
 			if name == "its disk is full" {
 				p.onSmallDisk()
@@ -129,7 +131,7 @@ func TestASickDatabaseHoldsTheCrawl(t *testing.T) {
 			a.crawl(s.f, 50, 2_000)
 			s.eventually("claims stop", func() bool { return s.n.MayClaim() != nil })
 			if strings.Contains(s.n.MayClaim().Error(), "no longer") {
-				t.Errorf("the node has lost its shard: %v", s.n.MayClaim())
+				t.Errorf("the node has lost its parts: %v", s.n.MayClaim())
 			}
 			s.eventually("the log says why", func() bool { return strings.Contains(s.log.String(), ill.says) })
 			ill.end(p)
@@ -149,8 +151,9 @@ func TestShipmentsSurviveLostConnections(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	db := postgres.New(t)
-	a := newPlace(t, db, "a")
-	s := a.ship()
+	a := newFixture(t, db, "a")
+	s := a.join()
+	s.has(shared.Parts, shared.Parts)
 	p := newPatient(t, db)
 	for i := range 20 {
 		a.crawl(s.f, 50*i, 50*(i+1))
@@ -166,14 +169,14 @@ func TestShipmentsSurviveLostConnections(t *testing.T) {
 }
 
 // equalsCopy compares the store with its copy in the database, key by key.
-func (s *shipping) equalsCopy() {
-	s.Helper()
-	want, got := s.rows(s.f), map[string][]byte{}
-	s.must(s.n.shared.Each(s.Context(), func(_ int16, k, v []byte) error {
+func (c *crawling) equalsCopy() {
+	c.Helper()
+	want, got := c.rows(c.f), map[string][]byte{}
+	c.must(c.n.shared.Each(c.Context(), allParts(), func(_ int16, k, v []byte) error {
 		if k[0] != 'm' {
 			got[string(k)] = bytes.Clone(v)
 		}
 		return nil
 	}))
-	s.same("that is the copy", got, want)
+	c.same("that is the copy", got, want)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
@@ -39,31 +38,6 @@ func TestANodeThatHasWaitedReadsItsConfigurationAgain(t *testing.T) {
 	write("[politeness]\nmin_delay = 77\n")
 	if same, _ := configOfNow(c, zerolog.New(&log)); same != c || !strings.Contains(log.String(), "has a fault") {
 		t.Errorf("a broken configuration is in force; the log:\n%s", &log)
-	}
-}
-
-// TestAFurtherShardHasTheConfigurationInForce edits the groups of a node that crawls a shard. The reload is refused, so
-// the next shard begins with the old groups: with the new ones the cluster would refuse it, and the node would end.
-func TestAFurtherShardHasTheConfigurationInForce(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "arcrawl.toml")
-	const main = "[operator]\nname = \"Test\"\ncontact = \"https://library.example/\"\n"
-	if err := os.WriteFile(path, []byte(main), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := daemon.LoadConfig(path, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := &process{
-		ctx: t.Context(), c: c, now: c, inForce: func() *config.Config { return c }, hangups: map[int]chan os.Signal{1: nil},
-	}
-	before := n.groups()
-	if err := os.WriteFile(path, []byte(main+"[politeness]\ngroup = \"all\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if after := n.groups(); after != before || n.now != c {
-		t.Errorf("the next shard has the groups %s, and those in force are %s", after, before)
 	}
 }
 

@@ -8,53 +8,70 @@ import (
 	"github.com/arcrawl/arcrawl/cluster/shared"
 )
 
-// watch notes since when the owners of the shards stand still, by the times of sightings.
+// watch notes since when the other nodes stand still, by the times of sightings.
 type watch struct {
-	me    string // this node
-	now   time.Time
-	seen  []shared.State
-	since []time.Time // seen did not change since then, in all answers
-	told  []bool
+	me     string // this node
+	now    time.Time
+	seen   map[string]seenNode
+	orphan time.Time // since when some hosts are crawled by nobody; zero = all are
+	told   bool
 }
 
-// look compares the owners with the ones that it saw last.
-func (w *watch) look(st sighting, log zerolog.Logger) {
-	if n := len(st.Shards); len(w.seen) != n {
-		w.seen, w.since, w.told = make([]shared.State, n), make([]time.Time, n), make([]bool, n)
-	}
-	w.now = st.at
-	for i, s := range st.Shards {
-		if w.since[i].IsZero() || s.Owner != w.seen[i].Owner || s.Beat != w.seen[i].Beat {
-			if s.Owner != "" && s.Owner != w.me && s.Owner != w.seen[i].Owner {
-				log.Info().Str("owner", s.Owner).Int("shard", i+1).
-					Msg("another node crawls this shard: if that one stands still, this node takes it over")
-			}
-			w.since[i] = w.now
-		}
-		w.seen[i] = s
-	}
+// seenNode holds what was seen of a node.
+type seenNode struct {
+	shared.Member
+	owns  bool
+	since time.Time // its beat did not change since then, in all answers
 }
 
-// tellAfter is how long nobody crawls a shard before the nodes of the others log that. A waiting node takes it sooner.
+// tellAfter is how long hosts are crawled by nobody before a node logs that.
 const tellAfter = time.Minute
 
-// tell logs once which shards nobody crawls.
-func (w *watch) tell(log zerolog.Logger) {
-	for i, since := range w.since {
-		orphan := w.now.Sub(since) >= tellAfter
-		if orphan && !w.told[i] {
-			log.Error().Int("shard", i+1).Msg("nobody crawls a shard: its hosts are not visited until you start another node")
+// look compares the nodes with what it saw last, and logs once that nobody crawls some hosts.
+func (w *watch) look(st sighting, log zerolog.Logger) {
+	w.now = st.at
+	owners, orphans := map[string]bool{}, 0
+	for part, p := range st.Parts {
+		owners[p.Owner] = true
+		if st.Crawler(int16(part)) == "" {
+			orphans++
 		}
-		w.told[i] = orphan
+	}
+	now := map[string]seenNode{}
+	for _, m := range st.Nodes {
+		was, known := w.seen[m.Name]
+		if !known || was.Beat != m.Beat {
+			was.since = w.now
+		}
+		now[m.Name] = seenNode{m, owners[m.Name], was.since}
+	}
+	w.seen = now
+	switch {
+	case orphans == 0:
+		w.orphan, w.told = time.Time{}, false
+	case w.orphan.IsZero():
+		w.orphan = w.now
+	case !w.told && w.now.Sub(w.orphan) >= tellAfter:
+		w.told = true
+		log.Error().Int("parts", orphans).Msg("nobody crawls some hosts: start another node")
 	}
 }
 
-// still returns a shard whose owner stands still for too long; the zero value if there is none.
-func (w *watch) still() shared.State {
-	for i, s := range w.seen {
-		if s.Owner != "" && !s.Fenced && w.now.Sub(w.since[i]) >= fenceAfter {
-			return s
+// still returns the nodes that own parts and stand still for too long.
+func (w *watch) still() (list []shared.Member) {
+	for _, m := range w.seen {
+		if m.owns && m.Name != w.me && !m.Fenced && w.now.Sub(m.since) >= fenceAfter {
+			list = append(list, m.Member)
 		}
 	}
-	return shared.State{}
+	return list
+}
+
+// silent returns the nodes that have not beaten for as long as a lease holds.
+func (w *watch) silent() map[string]bool {
+	all := map[string]bool{}
+	for name, m := range w.seen {
+		all[name] = name != w.me && w.now.Sub(m.since) >= leaseTime
+	}
+	return all
 }

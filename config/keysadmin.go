@@ -54,7 +54,7 @@ func (d *draft) adminKeys() []schema.Var {
 		schema.Optional("cluster.node", InMain, checkInstance, &c.Cluster.Node,
 			"Name of this node, which no other node has. Required with cluster.database."),
 		schema.Optional("cluster.listen", InMain, checkListen, &c.Cluster.Listen,
-			"Address of this node, as `10.0.0.5:8475`, at which the other nodes ask it about its shards, so that any node answers for all. Empty: none."),
+			"Address of this node, as `10.0.0.5:8475`, at which the other nodes reach this one, so that any node answers for all. Empty: none."),
 		schema.Bool("cluster.insecure_database", InMain, &c.Cluster.Insecure,
 			"The database may be on another machine although cluster.database does not say `sslmode=verify-full`: what is sent may be read and changed on the way. Only for a network that you trust."),
 		schema.Bool("cluster.single_database", InMain, &c.Cluster.Single,

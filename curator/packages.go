@@ -55,7 +55,7 @@ func (c *curation) openPacks() *packStore {
 			}
 			return all
 		},
-		Free: c.o.FreeSpace, Now: c.o.Now, Software: "arcrawl/" + c.o.Version, Node: c.o.Machine,
+		Free: c.o.FreeSpace, Now: c.o.Now, Software: "arcrawl/" + c.o.Version, Node: c.o.Node,
 	})
 }
 

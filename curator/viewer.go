@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
-// viewer shows archived versions as pages, on an address of its own. A process has one, also if it has several daemons.
+// viewer shows archived versions as pages, on an address of its own.
 type viewer struct {
 	catalog catalog
 	browser OpenBrowser
@@ -20,7 +20,7 @@ type viewer struct {
 
 // wing returns the wing of a daemon whose versions this viewer shows.
 func (v *viewer) wing() daemon.Wing {
-	return daemon.Wing{Name: "curator", Extend: func(d *daemon.Daemon) admin.Extension {
+	return daemon.Wing{Name: "curator", Prepare: v.open, Extend: func(d *daemon.Daemon) admin.Extension {
 		c := &curation{catalog: v.catalog, browser: v.browser}
 		c.archive = func(series, uri, about string, content []byte) error {
 			_, err := d.Parts().Archive.WriteNote(d.Now(), series, uri, about, "application/json", content)

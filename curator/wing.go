@@ -56,17 +56,10 @@ func Wing() daemon.Wing { return WithBrowser(nil)() }
 
 // WithBrowser returns a function that returns the wing with a browser that makes pictures of archived pages.
 func WithBrowser(open OpenBrowser) func() daemon.Wing {
-	return func() daemon.Wing { return wing(open) }
+	return func() daemon.Wing { return (&viewer{browser: open}).wing() }
 }
 
-func wing(open OpenBrowser) daemon.Wing {
-	v := viewer{browser: open}
-	w := v.wing()
-	w.Process, w.Member = v.open, v.wing
-	return w
-}
-
-// curation holds what curators work with. Each daemon has one.
+// curation holds what curators work with.
 type curation struct {
 	window   *admin.Window
 	o        admin.Options // of the window

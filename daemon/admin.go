@@ -30,18 +30,12 @@ const (
 func (d *Daemon) openAdmin(now time.Time) (err error) {
 	c := d.live.Current()
 	r := d.parts
-	var labels map[string]string
-	var machine string
-	if m := d.o.Member; m != nil {
-		labels, machine = m.Labels, m.Machine
-	}
 	d.window, err = admin.New(admin.Options{
-		Labels: labels, Machine: machine,
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Accounts: r.Daily,
 		FreeSpace: r.FreeSpace, Config: d.loaded(now), Now: d.o.Now,
-		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
+		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log, Node: c.Cluster.Node,
 		Extensions: d.extensions(), Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored,
-		Refused: d.refusals().Counts,
+		Refused: d.refused.Counts,
 	})
 	if err != nil {
 		return fmt.Errorf("open the admin API: %w", err)
@@ -55,19 +49,14 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		return err
 	}
 	d.background("counts of the crawl", d.tick)
+	handler := d.window.Handler
 	if owner := d.o.Owner; owner != nil {
 		d.background(ownerPart, func(ctx context.Context) { owner.Watch(ctx, d) })
+		if handler, err = owner.Serve(d, handler); err != nil {
+			return err
+		}
 	}
-	if d.o.Member != nil {
-		d.closers.stop(d.o.Member.Publish(d.window))
-		return d.serveSocket(c.Admin, d.window.Handler)
-	}
-	return d.serve(c.Admin, d.window.Handler)
-}
-
-// serve serves the API and the dashboard on the socket and on the network address.
-func (d *Daemon) serve(c config.Admin, handler func(access.Options) http.Handler) error {
-	return errors.Join(d.serveSocket(c, handler), d.serveAddress(c, handler))
+	return errors.Join(d.serveSocket(c.Admin, handler), d.serveAddress(c.Admin, handler))
 }
 
 // loaded returns a function that describes the configuration in force, for a daemon that started at a given time.

@@ -16,44 +16,21 @@ import (
 
 // openLog opens crawl.log.
 func (d *Daemon) openLog(time.Time) (err error) {
-	if m := d.o.Member; m != nil {
-		d.parts.CrawlLog = m.d.parts.CrawlLog
-	} else {
-		c := d.live.Current()
-		if d.parts.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {
-			return err
-		}
-		d.closers.add(d.parts.CrawlLog.Close)
+	c := d.live.Current()
+	if d.parts.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {
+		return err
 	}
+	d.closers.add(d.parts.CrawlLog.Close)
 	if owner := d.o.Owner; owner != nil {
 		d.background(ownerPart, func(ctx context.Context) { owner.Follow(ctx, d.parts.CrawlLog.Sync) })
 	}
 	return nil
 }
 
-// openArchive opens the archive, or uses the one of the process, and compares it with the store.
+// openArchive opens the archive, which repairs the WARC files that a crash has left open, and then the live index,
+// which reads the repaired files. Then it compares the archive with the store. Closing the archive finishes its last
+// WARC files, and closing the index puts their lines into it.
 func (d *Daemon) openArchive(now time.Time) error {
-	if m := d.o.Member; m != nil {
-		b := &m.d
-		d.index, d.keepers, d.repairs = b.index, b.keepers, b.repairs
-		d.parts.Archive, d.parts.IndexCapture = b.parts.Archive, b.parts.IndexCapture
-		d.parts.OpenPayload = b.parts.OpenPayload
-	} else if err := d.openWriter(now); err != nil {
-		return err
-	}
-	if err := d.compareArchive(d.repairs); err != nil {
-		return err
-	}
-	if m := d.o.Member; m != nil {
-		m.d.members.join(d)
-	}
-	return nil
-}
-
-// openWriter opens the archive, which repairs the WARC files that a crash has left open, and then the live index,
-// which reads the repaired files. Closing the archive finishes its last WARC files, and closing the index puts their
-// lines into it.
-func (d *Daemon) openWriter(now time.Time) error {
 	c := d.live.Current()
 	if err := d.openKeepers(); err != nil {
 		return err
@@ -62,7 +39,6 @@ func (d *Daemon) openWriter(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	d.repairs = repairs
 	if d.index, err = openLiveIndex(c, d.keepers, d.log); err != nil {
 		return errors.Join(err, w.Close(now))
 	}
@@ -78,7 +54,7 @@ func (d *Daemon) openWriter(now time.Time) error {
 		}
 	}
 	d.parts.Archive, d.parts.IndexCapture, d.parts.OpenPayload = w, d.index.add, warc.Stored(c.Storage.WARC)
-	return nil
+	return d.compareArchive(repairs)
 }
 
 // openNetwork opens the client that makes all exchanges. Its dialer is the only way out to the network.

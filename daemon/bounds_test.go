@@ -176,7 +176,7 @@ func TestFailedHandshakesAreCountedAndLoggedOnceAMinute(t *testing.T) {
 	fail(20)
 	archivetest.Must(t, server.Shutdown(context.Background()))
 	wait()
-	if got := d.refusals().Counts(); got != ([3]int64{0, 0, 40}) {
+	if got := d.refused.Counts(); got != ([3]int64{0, 0, 40}) {
 		t.Errorf("counted are %v, want 40 failed handshakes", got)
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")

@@ -51,7 +51,7 @@ func (r refusal) String() string {
 	}[r]
 }
 
-// refusals counts what all listeners of a process have refused.
+// refusals counts what all listeners of a daemon have refused.
 type refusals [refusalReasons]atomic.Int64
 
 // Counts returns the numbers of refused connections, by reason.
@@ -68,7 +68,7 @@ func (r *refusals) Counts() (counts [refusalReasons]int64) {
 type connections struct {
 	most    int // of the listener
 	at      string
-	refused *refusals // of the process
+	refused *refusals // of the daemon
 	log     zerolog.Logger
 	now     func() time.Time
 
@@ -91,11 +91,11 @@ type saidRefusals struct {
 	unsaid int
 }
 
-// serveBounded serves l in the background. All listeners of the process are served by it, so that their connections are
+// serveBounded serves l in the background. All listeners of the daemon are served by it, so that their connections are
 // bounded. The caller shuts the server down and then calls the returned function, which waits.
 func (d *Daemon) serveBounded(server *http.Server, l net.Listener, failed func(error)) (wait func()) {
 	c := &connections{
-		most: d.connections, at: l.Addr().String(), refused: d.refusals(), log: d.log, now: d.o.Now,
+		most: d.connections, at: l.Addr().String(), refused: &d.refused, log: d.log, now: d.o.Now,
 		count: map[string]int{},
 	}
 	server.ConnState, server.ErrorLog = c.changed, log.New(c, "", 0)
@@ -104,14 +104,6 @@ func (d *Daemon) serveBounded(server *http.Server, l net.Listener, failed func(e
 			failed(err)
 		}
 	})
-}
-
-// refusals returns what counts the refused connections of the process.
-func (d *Daemon) refusals() *refusals {
-	if m := d.o.Member; m != nil {
-		return &m.d.refused
-	}
-	return &d.refused
 }
 
 // changed is called by the server when the state of a connection changes, see [http.Server].ConnState.

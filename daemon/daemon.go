@@ -46,7 +46,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // Options holds what a daemon needs in addition to its configuration.
@@ -77,8 +76,6 @@ type Options struct {
 
 	// Owner owns the store of the daemon. Nil means that nobody but the daemon does.
 	Owner Owner
-	// Member says that the daemon shares its process with others. Nil means that it does not.
-	Member *Member
 }
 
 // withDefaults returns the options with what is not set.
@@ -114,12 +111,9 @@ type Daemon struct {
 	opening     string                 // the wing whose function is called, or was called last
 	keepers     []keeperOf             // of the archive
 	index       *liveIndex
-	repairs     []warcout.Repair // of the archive, when it was opened
-	several     Several          // what the daemons of this process do together, if it has several
-	members     members          // these daemons
-	refused     refusals         // of the process; read it with the method refusals
-	connections int              // maximum number of open ones of each listener
-	missing     crawler.Missing  // the visits that crawl.log had and the store did not know, at the start
+	refused     refusals
+	connections int             // maximum number of open ones of each listener
+	missing     crawler.Missing // the visits that crawl.log had and the store did not know, at the start
 	closers     closers
 	stopped     time.Time // when the context of Run ended
 }
@@ -155,13 +149,15 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 		o.Dial = o.Owner.Dialer(o.Dial)
 	}
 	d := &Daemon{o: o, live: config.NewLive(c), log: o.Log}
-	d.makeWings()
+	for _, wing := range o.Wings {
+		d.wings = append(d.wings, wing())
+	}
 	d.parts = crawler.Parts{
 		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), Now: o.Now,
 	}
 	return d, d.openAll(now,
 		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.findMissing, d.openArchive,
-		d.openRecorder, d.openNetwork, d.openProcessOfWings,
+		d.openRecorder, d.openNetwork,
 		d.eachWing(func(w Wing) func(*Daemon) error { return w.Prepare }), d.openCrawler,
 		d.eachWing(func(w Wing) func(*Daemon) error { return w.Open }), d.openAdmin, d.openHubs)
 }
@@ -210,11 +206,8 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 		return err
 	}
 	d.parts.NotifyHub = d.hubs.offer
-	if d.o.Owner != nil {
-		d.parts.Void = d.o.Owner.Void
-	}
-	if d.o.Owner != nil || d.o.Member != nil {
-		d.parts.Accept = d.accept
+	if owner := d.o.Owner; owner != nil {
+		d.parts.Void, d.parts.Accept = owner.Void, owner.Accept
 	}
 	d.crawler = crawler.New(d.parts)
 	if err := d.parts.SaveConfig(d.live.Current()); err != nil {

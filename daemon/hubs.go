@@ -78,24 +78,22 @@ func (d *Daemon) openHubs(time.Time) error {
 	if h.subscriber == nil {
 		return nil
 	}
-	if m := d.o.Member; m != nil {
-		m.subscribers.Set(m.Number, h.subscriber)
-		d.closers.stop(func() { m.subscribers.Set(m.Number, nil) })
-	} else if err := d.listenForHubs(h.subscriber.Serve); err != nil {
+	if err := d.listenForHubs(); err != nil {
 		return err
 	}
 	d.background("subscriptions to WebSub hubs", h.subscribe)
 	return nil
 }
 
-// listenForHubs serves the requests of hubs with handle.
-func (d *Daemon) listenForHubs(handle func(http.ResponseWriter, *http.Request, time.Time)) error {
+// listenForHubs serves the requests of hubs.
+func (d *Daemon) listenForHubs() error {
 	l, err := net.Listen("tcp", d.live.Current().WebSub.Listen)
 	if err != nil {
 		return fmt.Errorf("listen for WebSub hubs (websub.listen): %w", err)
 	}
+	handle := func(w http.ResponseWriter, r *http.Request) { d.hubs.subscriber.Serve(w, r, d.o.Now()) }
 	server := &http.Server{
-		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, d.o.Now()) }),
+		Handler:           http.HandlerFunc(handle),
 		ReadHeaderTimeout: hubHeaderTimeout, ReadTimeout: hubTimeout, WriteTimeout: hubTimeout, MaxHeaderBytes: maxHubHeader,
 	}
 	stopServing := d.serveBounded(server, l, func(err error) {

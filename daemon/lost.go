@@ -2,10 +2,8 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -105,54 +103,9 @@ func (d *Daemon) askWings() {
 	}
 }
 
-// members are the daemons that share a process. Each has a store that refers to the WARC files.
-type members struct {
-	mu  sync.Mutex // guards the field below; held while they are called, so none closes meanwhile
-	all []*Daemon
-}
-
-// join adds a daemon until it closes its store.
-func (m *members) join(d *Daemon) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.all = append(m.all, d)
-	d.closers.stop(func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.all = slices.DeleteFunc(m.all, func(other *Daemon) bool { return other == d })
-	})
-}
-
-// vanished calls Vanished of each member.
-func (m *members) vanished(files []string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var errs []error
-	for _, d := range m.all {
-		errs = append(errs, d.Vanished(slices.Clone(files)))
-	}
-	return errors.Join(errs...)
-}
-
-// Losses returns the lost WARC files that the store knows, or that the stores of the daemons of a process know.
-func (d *Daemon) Losses() (all []dedup.Loss) {
-	if d.parts.Dedup != nil {
-		return d.parts.Dedup.Losses()
-	}
-	d.members.mu.Lock()
-	defer d.members.mu.Unlock()
-	for _, m := range d.members.all {
-		all = append(all, m.Losses()...)
-	}
-	return all
-}
-
 // Vanished records as lost those finished WARC files that are not in their folder any more, unless they are elsewhere
-// on purpose. What is lost is archived again. What stands for all daemons of a process passes that on to each.
+// on purpose. What is lost is archived again.
 func (d *Daemon) Vanished(files []string) error {
-	if d.parts.Dedup == nil {
-		return d.members.vanished(files)
-	}
 	elsewhere, err := d.elsewhereOnPurpose()
 	if err != nil {
 		return err
@@ -194,8 +147,12 @@ const (
 
 // findMissing compares the end of the crawl log with the store. The store can open without its last entries, for
 // example if the log of a memory table was deleted or overwritten. Nothing else would show that. After an ordinary kill
-// a few visits can be missing, at most one for each worker.
+// a few visits can be missing, at most one for each worker. With an owner nothing is compared: its store may be
+// empty, and hosts that come to it from elsewhere rest by themselves.
 func (d *Daemon) findMissing(now time.Time) (err error) {
+	if d.o.Owner != nil {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), compareFor)
 	defer cancel()
 	c := d.live.Current()

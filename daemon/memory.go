@@ -119,7 +119,7 @@ func (d *Daemon) limitMemory(now time.Time, service int64) (stop func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}
 	}
-	need := MemoryNeed(d.live.Current(), now) + int64(max(0, d.several.Most-1))*baseMemory
+	need := MemoryNeed(d.live.Current(), now)
 	limit := need
 	if usable := service / 100 * serviceShare; service > 0 && usable < need {
 		limit = usable

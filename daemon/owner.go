@@ -3,9 +3,10 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
+	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -25,8 +26,8 @@ type Owner interface {
 	// Accept returns why a new configuration must not be put in force; nil if it may.
 	Accept(next *config.Config) error
 
-	// Elsewhere returns which hosts belong to other stores; nil if none do. group returns the politeness group of a host.
-	Elsewhere(group func(uri.Host) string) frontier.Elsewhere
+	// Elsewhere returns which hosts belong to other stores; nil if none do.
+	Elsewhere() frontier.Elsewhere
 	// Payloads returns the dedup index that this store shares with others; nil if it has one of its own.
 	Payloads() dedup.Shared
 
@@ -39,6 +40,9 @@ type Owner interface {
 	// that.
 	Closing(f *frontier.Frontier) (closed func(error) error)
 
+	// Serve returns what answers requests to the API: plain does for this daemon alone. It is called before anything is
+	// served, and may open further addresses with [Daemon.Serve].
+	Serve(d *Daemon, plain func(access.Options) http.Handler) (func(access.Options) http.Handler, error)
 	// Started is called before the first visit, and stopped after the last one.
 	Started(d *Daemon) (stopped func())
 	// Watch is called while the API of the daemon is served, until ctx ends.
@@ -54,17 +58,6 @@ const ownerPart = "owner of the store"
 
 // errLeft says that the store was closed while something might still write to it.
 var errLeft = errors.New("a part of the daemon has not ended")
-
-// accept returns an error if a new configuration must not be put in force. It changes what belongs to the process.
-func (d *Daemon) accept(c *config.Config) error {
-	if m := d.o.Member; m != nil {
-		m.keep(d.live.Current(), c)
-	}
-	if d.o.Owner == nil {
-		return nil
-	}
-	return d.o.Owner.Accept(c)
-}
 
 // followStore adds what closes the store, and lets its owner follow its changes. The owner gets the last ones when all
 // other parts are closed.
@@ -95,11 +88,6 @@ func (d *Daemon) followStore() error {
 		return err
 	}
 	d.closers.part(ownerPart, func() error {
-		if d.o.Member != nil { // the log stays open
-			if err := d.parts.CrawlLog.Sync(); err != nil {
-				return fmt.Errorf("write crawl.log to disk: %w", err)
-			}
-		}
 		closing <- owner.Closing(f)
 		return nil
 	})
@@ -139,6 +127,32 @@ func (d *Daemon) alone() error {
 func (d *Daemon) Reload() error {
 	_, err := d.crawler.Reload(false, d.o.Now())
 	return err
+}
+
+// AddSeeds adds the seeds of the configuration in force whose hosts belong to this store, while it crawls: for hosts
+// that have come to it. Known seeds do not change.
+func (d *Daemon) AddSeeds() error {
+	_, err := d.crawler.AddSeeds(d.o.Now())
+	d.crawler.Wake()
+	return err
+}
+
+// FlushHosts writes what was learned of hosts into the store, as far as it is in memory alone.
+func (d *Daemon) FlushHosts() error {
+	p := d.parts
+	return errors.Join(p.Daily.Flush(), p.Traps.Flush(), p.Similar.Flush(), p.Cookies.Flush(), p.Reputation.Flush())
+}
+
+// ForgetHosts drops from memory what was learned of some hosts, also what is not written. It is read from the store
+// when it is needed again. Call it when the hosts belong to another store now, and when their rows in this store were
+// replaced.
+func (d *Daemon) ForgetHosts(is func(uri.Host) bool) {
+	p := d.parts
+	p.Daily.Forget(is)
+	p.Traps.Forget(is)
+	p.Similar.Forget(is)
+	p.Cookies.Forget(is)
+	p.Reputation.Forget(is)
 }
 
 // Fault returns why the crawl is held by a fault of this machine, and since when; "" if it is not.

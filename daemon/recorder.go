@@ -33,10 +33,6 @@ type recorder struct {
 
 // openRecorder begins to write each configuration in force into the archive.
 func (d *Daemon) openRecorder(time.Time) error {
-	if d.o.Member != nil {
-		d.parts.SaveConfig = d.o.Member.saveConfig
-		return nil
-	}
 	r := &recorder{
 		archive: d.parts.Archive, version: d.o.Version, live: d.live, changed: make(chan struct{}, 1),
 		state: filepath.Join(d.live.Current().Storage.State, provenanceFile),

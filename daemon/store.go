@@ -22,9 +22,9 @@ import (
 // openStore opens the frontier, and everything else that is kept in its database.
 func (d *Daemon) openStore(time.Time) (err error) {
 	await := func() { time.Sleep(time.Second) }
-	var others elsewhere
+	var others frontier.Elsewhere
 	if d.o.Owner != nil {
-		others = d.o.Owner.Elsewhere
+		others = d.o.Owner.Elsewhere()
 	}
 	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, d.o.Now, false, await, others); err != nil {
 		return err
@@ -64,16 +64,12 @@ func (d *Daemon) openStore(time.Time) (err error) {
 // openFrontier opens the frontier of a configuration, and the traps that are stored in it, which affect the names of
 // URIs. It makes a new store if there is none. await is Options.AwaitSpace. The caller closes the frontier.
 func openFrontier(
-	live *config.Live, clock func() time.Time, bulkLoad bool, await func(), others elsewhere,
+	live *config.Live, clock func() time.Time, bulkLoad bool, await func(), others frontier.Elsewhere,
 ) (*frontier.Frontier, *spaces.Store, error) {
 	c, now := live.Current(), clock()
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
 	var learned atomic.Pointer[spaces.Store]
 	politeness := func(h uri.Host) config.Politeness { return live.Current().ForHost(h, clock()).Politeness }
-	var foreign frontier.Elsewhere
-	if others != nil { // what belongs to other stores never changes at a reload
-		foreign = others(func(h uri.Host) string { return c.ForHost(h, clock()).Politeness.Group })
-	}
 	f, err := frontier.Open(frontier.Options{
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, BulkLoad: bulkLoad,
 		AwaitSpace: await,
@@ -93,7 +89,7 @@ func openFrontier(
 			}
 			return &n
 		},
-		Elsewhere: foreign,
+		Elsewhere: others,
 		Keep:      func(h uri.Host) bool { return live.Current().NamesHost(h) },
 		Limits:    func(h uri.Host) frontier.Limits { return live.Current().ForHost(h, clock()).Limits },
 	})
@@ -105,13 +101,10 @@ func openFrontier(
 	return f, book, nil
 }
 
-// elsewhere returns which hosts belong to other stores than one. group returns the politeness group of a host.
-type elsewhere = func(group func(uri.Host) string) frontier.Elsewhere
-
 // OpenStopped opens the existing store of a daemon that does not run. ctx has the wings of the program. The caller
 // closes the store.
 func OpenStopped(ctx context.Context, c *config.Config, now time.Time) (*frontier.Frontier, error) {
-	if err := CheckStore(ctx, c); err != nil {
+	if err := CheckStore(c); err != nil {
 		return nil, err
 	}
 	return openStopped(ctx, c, now, false)
@@ -122,10 +115,10 @@ func OpenStopped(ctx context.Context, c *config.Config, now time.Time) (*frontie
 func OpenAlone(c *config.Config, state string, now time.Time) (*frontier.Frontier, error) {
 	alone := *c
 	alone.Storage.State = state
-	if err := CheckStore(context.Background(), &alone); err != nil {
+	if err := CheckStore(&alone); err != nil {
 		return nil, err
 	}
-	return openStore(&alone, now, false, nil)
+	return openStore(&alone, now, false)
 }
 
 // MakeStore opens the store of a daemon that does not run, and makes it if there is none. bulkLoad says that the caller
@@ -143,26 +136,19 @@ func openStopped(ctx context.Context, c *config.Config, now time.Time, bulkLoad 
 	if err := linked(c, wings); err != nil {
 		return nil, err
 	}
-	var others elsewhere
 	for _, wing := range wings {
-		w := wing()
-		if w.Stopped == nil {
-			continue
-		}
-		more, err := w.Stopped(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		if more != nil {
-			others = more
+		if w := wing(); w.Stopped != nil {
+			if err := w.Stopped(ctx, c); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return openStore(c, now, bulkLoad, others)
+	return openStore(c, now, bulkLoad)
 }
 
 // openStore opens a store. If a daemon uses it, the error says to stop the daemon.
-func openStore(c *config.Config, now time.Time, bulkLoad bool, others elsewhere) (*frontier.Frontier, error) {
-	f, _, err := openFrontier(config.NewLive(c), func() time.Time { return now }, bulkLoad, nil, others)
+func openStore(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Frontier, error) {
+	f, _, err := openFrontier(config.NewLive(c), func() time.Time { return now }, bulkLoad, nil, nil)
 	if errors.Is(err, frontier.ErrLocked) {
 		return nil, fmt.Errorf("%w: stop the daemon first", err)
 	}
@@ -170,15 +156,8 @@ func openStore(c *config.Config, now time.Time, bulkLoad bool, others elsewhere)
 }
 
 // CheckStore returns a [FolderError] if the configuration's state folder holds no store.
-func CheckStore(ctx context.Context, c *config.Config) error {
+func CheckStore(c *config.Config) error {
 	if _, err := os.Stat(filepath.Join(c.Storage.State, "MANIFEST")); err != nil {
-		for _, wing := range wingsOf(ctx) {
-			if w := wing(); w.NoStore != nil {
-				if why := w.NoStore(c); why != nil {
-					return FolderError{Err: why}
-				}
-			}
-		}
 		return FolderError{Err: fmt.Errorf("there is no store in %s yet: %w", c.Storage.State, err)}
 	}
 	return nil

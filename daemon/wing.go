@@ -14,8 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -25,14 +23,8 @@ import (
 type Wing struct {
 	// Name is the name of its folder.
 	Name string
-	// Keep is called when the archive is about to be opened, with the daemon that opens it, or with what stands for all
-	// daemons of a process: it has a configuration, a log, a clock and the options only.
+	// Keep is called when the store is open and the archive is about to be opened.
 	Keep func(d *Daemon) (Keeper, error)
-	// Process is called once in a process, before the functions below, when the archive is open: for what several daemons
-	// of a process have in common, such as an address.
-	Process func(d *Daemon) error
-	// Member, when set, makes the wings of the daemons that share a process. It is called after Process.
-	Member func() Wing
 	// Prepare is called when the store and the archive are open, before the crawler is made of the parts.
 	Prepare func(d *Daemon) error
 	// Open is called when the crawler is made. Nothing is visited and nothing is served yet.
@@ -47,19 +39,14 @@ type Wing struct {
 
 	// The functions below are called without a daemon. The wing may be made for one call only.
 
-	// Run, when set, may run the process until ctx ends, with daemons that it opens itself. taken is false if the
-	// configuration does not ask for that; then the process has one daemon.
+	// Run, when set, may run the process until ctx ends, with a daemon that it opens itself. taken is false if the
+	// configuration does not ask for that.
 	Run func(ctx context.Context, c *config.Config, o Options) (taken bool, err error)
 	// Stopped is asked before a command opens the store of a daemon that does not run. It returns an error if the command
-	// must not, and which hosts belong to other stores; nil if none do. group returns the politeness group of a host.
-	Stopped func(
-		ctx context.Context, c *config.Config,
-	) (others func(group func(uri.Host) string) frontier.Elsewhere, err error)
+	// must not.
+	Stopped func(ctx context.Context, c *config.Config) error
 	// Alone is called when a daemon opens a store that it owns itself, and which it is going to change.
 	Alone func(c *config.Config) error
-	// NoStore returns where the store is instead, and what to do, if there is none in storage.state; nil if the wing does
-	// not know.
-	NoStore func(c *config.Config) error
 }
 
 type wingsKey struct{}
@@ -88,16 +75,6 @@ func linked(c *config.Config, wings []func() Wing) error {
 		c.Path, lacks)
 }
 
-// makeWings makes the wings of the daemon: if it shares its process, as the wings of the process do.
-func (d *Daemon) makeWings() {
-	for i, wing := range d.o.Wings {
-		if m := d.o.Member; m != nil && m.Process.d.wings[i].Member != nil {
-			wing = m.Process.d.wings[i].Member
-		}
-		d.wings = append(d.wings, wing())
-	}
-}
-
 // Live returns the configuration in force, which changes when the daemon reads its files again.
 func (d *Daemon) Live() *config.Live { return d.live }
 
@@ -118,20 +95,6 @@ func (d *Daemon) Now() time.Time { return d.o.Now() }
 
 // Version returns the version of the program.
 func (d *Daemon) Version() string { return d.o.Version }
-
-// Number returns the number of the daemon in its process; 0 if it is the only one.
-func (d *Daemon) Number() int {
-	if d.o.Member == nil {
-		return 0
-	}
-	return d.o.Member.Number
-}
-
-// Join makes one state of the states of the daemons with some numbers. Call it only for what stands for all daemons of
-// a process.
-func (d *Daemon) Join(numbers []int, states []api.Status) api.Status {
-	return d.several.Join(numbers, states)
-}
 
 // Log returns the log of what an operator should know.
 func (d *Daemon) Log() zerolog.Logger { return d.log }
@@ -155,14 +118,6 @@ func (d *Daemon) Background(f func(ctx context.Context)) {
 func (d *Daemon) background(part string, f func(ctx context.Context)) {
 	stop := background(f)
 	d.closers.part(part, func() error { stop(); return nil })
-}
-
-// openProcessOfWings lets the wings open what the process has once.
-func (d *Daemon) openProcessOfWings(now time.Time) error {
-	if d.o.Member != nil {
-		return nil
-	}
-	return d.eachWing(func(w Wing) func(*Daemon) error { return w.Process })(now)
 }
 
 // eachWing returns a function that calls one function of each wing that has it, and stops at the first error.
@@ -192,7 +147,7 @@ func (d *Daemon) extensions() []admin.Extension {
 	return added
 }
 
-// Keeper looks after the archive of a process for a wing. The archive is whole and has its index without it. What the
+// Keeper looks after the archive of a daemon for a wing. The archive is whole and has its index without it. What the
 // keeper starts in the background, it starts with [Daemon.Background].
 type Keeper interface {
 	// Captured is called with the record of each capture, before the live index has its line. original is the record that

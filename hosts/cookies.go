@@ -15,6 +15,7 @@ package hosts
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -94,6 +95,14 @@ func OpenCookies(db *badger.DB) *Cookies {
 
 // Flush writes the jars that are stored and were changed.
 func (s *Cookies) Flush() error { return s.stored.Flush() }
+
+// Forget drops the jars of hosts from memory, as [Rows.Forget] does. Jars that are not stored are lost.
+func (s *Cookies) Forget(is func(uri.Host) bool) {
+	s.stored.Forget(is)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.session, func(h uri.Host, _ jar) bool { return is(h) })
+}
 
 // OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
 // store is used.

@@ -79,6 +79,11 @@ func (s *Daily) Add(host uri.Host, at time.Time, visit evaluators.Day) error {
 	return s.Change(hostDayAt(host, at), func(d evaluators.Day) (evaluators.Day, bool) { return d.Plus(visit), true })
 }
 
+// Forget drops the counts of hosts from memory, as [Rows.Forget] does.
+func (s *Daily) Forget(is func(uri.Host) bool) {
+	s.Rows.Forget(func(d HostDay) bool { return is(d.Host) })
+}
+
 // Each calls see with the counts of the days that begin at from or later, and before to. A zero time is no bound. It
 // lists the days of one host, or of all hosts if host is empty, ordered by host and then by day. Each stops at the
 // first error of see, and returns it.

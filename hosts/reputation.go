@@ -14,6 +14,7 @@
 package hosts
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
@@ -64,6 +65,18 @@ func (s *Reputation) OnDamage(report func(error)) {
 	s.reputations.OnDamage(report)
 	s.dates.OnDamage(report)
 	s.indexes.OnDamage(report)
+}
+
+// Flush writes what could not be written when it was added.
+func (s *Reputation) Flush() error {
+	return errors.Join(s.reputations.Flush(), s.dates.Flush(), s.indexes.Flush())
+}
+
+// Forget drops the reputations of hosts from memory, as [Rows.Forget] does.
+func (s *Reputation) Forget(is func(uri.Host) bool) {
+	s.reputations.Forget(is)
+	s.dates.Forget(is)
+	s.indexes.Forget(is)
 }
 
 // Bytes returns how much memory the reputations take at most.

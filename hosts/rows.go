@@ -54,7 +54,7 @@ type Rows[K comparable, V any] struct {
 	kind    RowKind[K, V]
 	damaged atomic.Pointer[func(error)] // see OnDamage; nil = a damaged row is an error
 
-	flushing sync.Mutex // held while rows are written; taken before the lock of a row
+	flushing sync.Mutex // held while rows are written or forgotten; taken before the lock of a row
 	mu       sync.Mutex // guards the fields below; taken last, and not held while the Badger store is used
 	rows     map[K]*row[K, V]
 	changed  map[K]struct{} // keys of the rows that differ from the Badger store or are not in it; all of them are in rows
@@ -70,7 +70,7 @@ type row[K comparable, V any] struct {
 
 	mu     sync.Mutex // guards the fields below
 	loaded bool
-	stored bool // the Badger store has a row with this key; after loading, only Flush changes it
+	stored bool // the Badger store has a row with this key; after loading, only Flush and Forget change it
 	value  V
 }
 
@@ -258,6 +258,36 @@ func (s *Rows[K, V]) makeRoom() error {
 		return true
 	})
 	return nil
+}
+
+// Forget drops rows from memory, also changed ones that are not written: their changes are lost. What uses such a row
+// next reads it from the Badger store. Call Forget after the rows there were replaced or deleted. Others may use the
+// store meanwhile: a change that they begin before Forget ends may be dropped or not.
+func (s *Rows[K, V]) Forget(is func(K) bool) {
+	s.flushing.Lock()
+	defer s.flushing.Unlock()
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.rows))
+	s.mu.Unlock()
+	for _, r := range all {
+		if is(r.key) {
+			s.forget(r)
+		}
+	}
+}
+
+// forget drops a row. One that somebody uses stays, to be read again. s.flushing is held.
+func (s *Rows[K, V]) forget(r *row[K, V]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.loaded, r.stored, r.value = false, false, *new(V)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.changed, r.key)
+	if r.users == 0 {
+		s.bytes -= r.bytes
+		delete(s.rows, r.key)
+	}
 }
 
 // Bytes returns how much memory the rows take at most.

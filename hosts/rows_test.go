@@ -259,3 +259,103 @@ func TestOneRowDoesNotDelayOthers(t *testing.T) {
 	close(finish)
 	<-answered
 }
+
+// TestAForgottenRowIsReadAgain forgets changes that are not written, of rows that the store has, and then other ones.
+func TestAForgottenRowIsReadAgain(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, "")
+	s, other := NewRows(db, numbers), NewRows(db, numbers)
+	for _, name := range []string{"a", "kept"} {
+		add(t, s, name, 1)
+	}
+	must(t, s.Flush())
+	for _, name := range []string{"a", "kept", "unknown"} {
+		add(t, s, name, 10)
+	}
+	add(t, other, "a", 6) // 7
+	must(t, other.Flush())
+	checkRow(t, s, "a", 11)
+	isMoved := func(name string) bool { return name != "kept" }
+	s.Forget(isMoved)
+	checkRow(t, s, "a", 7)
+	checkRow(t, s, "unknown", 0)
+	checkRow(t, s, "kept", 11)
+	if got := fmt.Sprint(list(t, s, nil)); got != "[a=7 kept=11]" { // writes what has changed
+		t.Errorf("stored are %s", got)
+	}
+	add(t, s, "unknown", 2)
+	if got := fmt.Sprint(list(t, s, nil)); got != "[a=7 kept=11 unknown=2]" {
+		t.Errorf("after another change, stored are %s", got)
+	}
+	s.Forget(func(string) bool { return true })
+	if len(s.rows) != 0 || s.Bytes() != 0 {
+		t.Errorf("%d rows are still in memory, with %d bytes", len(s.rows), s.Bytes())
+	}
+}
+
+// TestARowInUseIsForgotten forgets a row while somebody changes it, and another one waits for it.
+func TestARowInUseIsForgotten(t *testing.T) {
+	t.Parallel()
+	s := NewRows(openBadger(t, ""), numbers)
+	add(t, s, "a", 1)
+	must(t, s.Flush())
+	begun, end := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		err := s.Change("a", func(n uint64) (uint64, bool) { close(begun); <-end; return n + 10, true })
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	all.Go(func() { s.Forget(func(string) bool { return true }) })
+	for s.flushing.TryLock() { // until Forget has it
+		s.flushing.Unlock()
+		runtime.Gosched()
+	}
+	close(end)
+	all.Wait()
+	checkRow(t, s, "a", 1)
+	if got := fmt.Sprint(list(t, s, nil)); got != "[a=1]" {
+		t.Errorf("stored are %s", got)
+	}
+}
+
+// TestRowsAreForgottenWhileTheyAreUsed changes, flushes, lists and forgets rows at the same time, with too few in
+// memory. What was written is never lost, and no row is written that nobody has.
+func TestRowsAreForgottenWhileTheyAreUsed(t *testing.T) {
+	t.Parallel()
+	s := NewRows(openBadger(t, ""), numbers)
+	s.kind.MaxInMemory = 20
+	const rows, rounds = 40, 300
+	var all sync.WaitGroup
+	for w := range 3 {
+		all.Go(func() {
+			for n := range rounds {
+				add(t, s, fmt.Sprintf("kept-%d", (n+w)%rows), 1)
+				add(t, s, fmt.Sprintf("moved-%d", (n+w)%rows), 1)
+			}
+		})
+	}
+	for range 2 {
+		all.Go(func() {
+			for range rounds / 10 {
+				s.Forget(func(name string) bool { return strings.HasPrefix(name, "moved-") })
+				if err := s.Flush(); err != nil {
+					t.Error(err)
+				}
+				list(t, s, []byte("nkept-1"))
+			}
+		})
+	}
+	all.Wait()
+	must(t, s.Flush())
+	if len(s.changed) > 0 || s.Bytes() != int64(len(s.rows))*s.kind.RowBytes {
+		t.Errorf("%d rows are changed after a flush; %d rows take %d bytes", len(s.changed), len(s.rows), s.Bytes())
+	}
+	var kept uint64
+	must(t, NewRows(s.db, numbers).Each([]byte("nkept-"), func(_ string, n uint64) error { kept += n; return nil }))
+	if kept != 3*rounds {
+		t.Errorf("%d changes of rows that were not forgotten are stored, want %d", kept, 3*rounds)
+	}
+}

@@ -101,6 +101,11 @@ func (s *Similar) AddProbes(more rate.Probes) error {
 // Flush writes the changed rows, as [Rows.Flush] does.
 func (s *Similar) Flush() error { return errors.Join(s.Rows.Flush(), s.probes.Flush()) }
 
+// Forget drops the kinds on hosts from memory, as [Rows.Forget] does.
+func (s *Similar) Forget(is func(uri.Host) bool) {
+	s.Rows.Forget(func(k hostKind) bool { return is(k.host) })
+}
+
 // OnDamage says what happens to a damaged row, as [Rows.OnDamage] does.
 func (s *Similar) OnDamage(report func(error)) {
 	s.Rows.OnDamage(report)

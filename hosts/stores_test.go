@@ -360,3 +360,43 @@ func TestProbesAreKept(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatWasLearnedOfAHostIsForgotten teaches each store of hosts about two hosts, and lets it forget one. What is not
+// written is lost, and what is written stays.
+func TestWhatWasLearnedOfAHostIsForgotten(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, "")
+	cookies, daily, similar, reputation := OpenCookies(db), OpenDaily(db), OpenSimilar(db), OpenReputation(db)
+	set := http.Header{"Set-Cookie": {"id=1"}}
+	page := func(h uri.Host) uri.URI { return uri.FromCanonical("http://" + string(h) + "/") }
+	for _, h := range []uri.Host{"kept.example", "moved.example"} {
+		must(t, cookies.Learn(page(h), set, false, noon)) // empties the stored jar
+		must(t, cookies.Learn(page(h), set, true, noon))
+		must(t, daily.Add(h, noon, evaluators.Day{Requests: 1}))
+		must(t, similar.Add(h, 1, rate.Relatives{URIs: 1}))
+		must(t, reputation.Add(h, seen[2])) // writes it
+	}
+	is := func(h uri.Host) bool { return h == "moved.example" }
+	must(t, db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte("tmoved.example")) }))
+	cookies.Forget(is)
+	daily.Forget(is)
+	similar.Forget(is)
+	reputation.Forget(is)
+	must(t, errors.Join(cookies.Flush(), daily.Flush(), similar.Flush(), reputation.Flush()))
+	for h, knows := range map[uri.Host]bool{"kept.example": true, "moved.example": false} {
+		for _, keep := range []bool{false, true} {
+			if got, err := cookies.Header(page(h), keep, nil, noon); err != nil || (got != "") != knows {
+				t.Errorf("%s: the cookies are %q, %v (stored: %t)", h, got, err, keep)
+			}
+		}
+		if got := dailyList(t, daily, h, time.Time{}, time.Time{}); (len(got) > 0) != knows {
+			t.Errorf("%s: the days are %q", h, got)
+		}
+		if got, err := reputation.Get(h); err != nil || (got != evaluators.Reputation{}) != knows {
+			t.Errorf("%s: the reputation is %v, %v", h, got, err)
+		}
+		if got, err := similar.Get(h, 1); err != nil || (got.URIs > 0) != knows {
+			t.Errorf("%s: the kind is %v, %v", h, got, err)
+		}
+	}
+}

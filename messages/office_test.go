@@ -42,88 +42,44 @@ func startOffice(t *testing.T) *office {
 	c.Storage.State = t.TempDir()
 	run := func(f func(context.Context)) { t.Cleanup(background(f)) }
 	o := new(office)
-	o.open(func() *config.Config { return c }, addHosts, run, time.Now, zerolog.Nop())
+	o.open(func() *config.Config { return c }, run, time.Now, zerolog.Nop())
 	return o
 }
 
-// TestAnAlarmOfTheProcessIsSentOnceForAllDaemons raises the same alarm in two daemons, and clears it.
-func TestAnAlarmOfTheProcessIsSentOnceForAllDaemons(t *testing.T) {
+// TestADigestIsOfADaemonThatIsOpen asks for a digest before the daemon has joined, meanwhile, and when it has left.
+func TestADigestIsOfADaemonThatIsOpen(t *testing.T) {
 	t.Parallel()
 	o := startOffice(t)
-	leave := o.Join(2, digestSource{})
-	for _, step := range []struct {
-		number     int
-		kind, host string
-		raised     bool
-		sent       int
-	}{
-		{1, alarm.Disk, "", true, 1},
-		{2, alarm.Disk, "", true, 0},
-		{1, alarm.Disk, "", false, 0},
-		{2, alarm.Disk, "", false, 1},
-		{1, alarm.Disk, "", true, 1}, // again
-		{1, alarm.Host, "a.example", true, 1},
-		{2, alarm.Host, "b.example", true, 1},
-		{1, alarm.Host, "a.example", false, 1},
-		{1, alarm.Uplink, "", false, 1}, // was raised before a restart
-		{2, alarm.Uplink, "", false, 0},
-		{2, alarm.Database, "", true, 1},
-	} {
-		n := notice{Alarm: api.Alarm{Kind: step.kind, Host: step.host}, Raised: step.raised}
-		if got := o.news(step.number, []notice{n}); len(got) != step.sent {
-			t.Errorf("%+v: %d notices", step, len(got))
+	check := func(open bool) {
+		t.Helper()
+		s, ok := o.summary()
+		var hosts []string
+		from := o.each(time.Unix(0, 0), func(c api.Capture) { hosts = append(hosts, c.Host) })
+		if ok != open || (s.Institution == "Library") != open || (from.Unix() == 3) != open || (len(hosts) == 1) != open ||
+			(o.changes() != nil) != open {
+			t.Errorf("the digest is %t, %+v with captures of %q since %s; want one: %t", ok, s, hosts, from, open)
 		}
 	}
-	leave()
-	n := notice{Alarm: api.Alarm{Kind: alarm.Database}}
-	if got := o.news(1, []notice{n}); len(got) != 1 {
-		t.Errorf("a daemon that has left keeps an alarm raised: %d notices", len(got))
+	check(false)
+	o.Join(digestSource{
+		Summary: func() (s summary) { s.Institution = "Library"; return s },
+		Each: func(since time.Time, use func(api.Capture)) time.Time {
+			use(api.Capture{Host: "a.example"})
+			return since.Add(3 * time.Second)
+		},
+		Changes: func(config.Subscription, time.Time, int) (list []api.Capture, upTo time.Time) {
+			return []api.Capture{{Host: "a.example"}}, time.Unix(5, 0)
+		},
+	})
+	check(true)
+	find, after := o.changes(), time.Unix(4, 0)
+	if list, upTo := find(config.Subscription{}, after, 1); len(list) != 1 || upTo.Unix() != 5 {
+		t.Errorf("found are the changes %+v up to %s", list, upTo)
 	}
-}
-
-// addHosts makes one state of several.
-func addHosts(numbers []int, states []api.Status) (all api.Status) {
-	for i, s := range states {
-		all.Hosts.Known += s.Hosts.Known
-		all.Instance += fmt.Sprint(numbers[i])
-	}
-	return all
-}
-
-// TestADigestIsOfAllDaemons joins two daemons, and lets one of them leave.
-func TestADigestIsOfAllDaemons(t *testing.T) {
-	t.Parallel()
-	o := startOffice(t)
-	if _, ok := o.summary(); ok {
-		t.Error("there is a digest without a daemon")
-	}
-	source := func(hosts int64, host string) digestSource {
-		return digestSource{
-			Summary: func() (s summary) {
-				s.Institution, s.Status.Hosts.Known, s.Short = "Library", hosts, []api.HostPace{{Host: host}}
-				s.ShortError = map[int64]string{4: "no time"}[hosts]
-				return s
-			},
-			Each: func(since time.Time, use func(api.Capture)) time.Time {
-				use(api.Capture{Host: host})
-				return since.Add(time.Duration(hosts) * time.Second)
-			},
-		}
-	}
-	o.Join(1, source(3, "a.example"))
-	leave := o.Join(2, source(4, "b.example"))
-	if s, ok := o.summary(); !ok || s.Status.Hosts.Known != 7 || s.Status.Instance != "12" || s.Institution != "Library" ||
-		len(s.Short) != 2 || s.ShortError != "no time" {
-		t.Errorf("the digest of both: %t, %+v", ok, s)
-	}
-	var hosts []string
-	from := o.each(time.Unix(0, 0), func(c api.Capture) { hosts = append(hosts, c.Host) })
-	if got := strings.Join(hosts, " "); len(got) != len("a.example b.example") || from.Unix() != 4 {
-		t.Errorf("captures of %s since %s", got, from)
-	}
-	leave()
-	if s, _ := o.summary(); s.Status.Hosts.Known != 3 || len(s.Short) != 1 {
-		t.Errorf("the digest has %d hosts after a daemon has left, want 3", s.Status.Hosts.Known)
+	o.Leave()
+	check(false)
+	if list, upTo := find(config.Subscription{}, after, 1); len(list) != 0 || !upTo.Equal(after) {
+		t.Errorf("a daemon that has left finds the changes %+v up to %s", list, upTo)
 	}
 }
 

@@ -16,8 +16,13 @@ const placeEvery = time.Hour
 
 // place says what a receiver of a subscription was sent.
 type place struct {
-	Noted  map[int]time.Time `json:"noted"`           // of the last change that was considered, by number of the daemon
-	Digest time.Time         `json:"digest,omitzero"` // when its last digest was due
+	Noted  noted     `json:"noted"`
+	Digest time.Time `json:"digest,omitzero"` // when its last digest was due
+}
+
+// noted says which changes were considered. The file has the time in a field that is named 0.
+type noted struct {
+	Upto time.Time `json:"0,omitzero"` // of the last one
 }
 
 // places holds the places of all receivers. Its methods are safe for concurrent use.
@@ -43,15 +48,11 @@ func openPlaces(file string) (*places, error) {
 	return p, nil
 }
 
-// Of returns a copy of the place of a receiver; an empty one if it is new.
+// Of returns the place of a receiver; an empty one if it is new.
 func (p *places) Of(key string) place {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := p.all[key]
-	if out.Noted = maps.Clone(out.Noted); out.Noted == nil {
-		out.Noted = map[int]time.Time{}
-	}
-	return out
+	return p.all[key]
 }
 
 // Put replaces a place. With atOnce it is stored before Put returns.
@@ -59,7 +60,7 @@ func (p *places) Put(key string, at place, now time.Time, atOnce bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old, known := p.all[key]
-	if known && old.Digest.Equal(at.Digest) && maps.EqualFunc(old.Noted, at.Noted, time.Time.Equal) {
+	if known && old.Digest.Equal(at.Digest) && old.Noted.Upto.Equal(at.Noted.Upto) {
 		return nil
 	}
 	p.all[key], p.dirty = at, true

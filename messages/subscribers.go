@@ -32,17 +32,11 @@ const (
 // findChanges returns the changes that a subscription selects, see [admin.Extension].
 type findChanges func(s config.Subscription, after time.Time, most int) (list []api.Capture, upTo time.Time)
 
-// daemonChanges returns the changes of a daemon that is still there.
-type daemonChanges struct {
-	number int
-	find   findChanges
-}
-
 // subscribers sends changes of pages, as [[subscription]] of the configuration in force says. Its methods are safe for
 // concurrent use, but each of run is called once.
 type subscribers struct {
 	config  func() *config.Config
-	daemons func() []daemonChanges // by number
+	changes func() findChanges // nil while none can be found
 	mail    func(ctx context.Context, s config.Mail, m mail) error
 	call    func(ctx context.Context, url string, body any) error
 	places  *places
@@ -137,18 +131,17 @@ func (s *subscribers) check(err error) {
 
 // batch sends the next changes to a webhook. more reports whether there may be more at once.
 func (s *subscribers) batch(ctx context.Context, c *config.Config, r receiver, now time.Time) (more bool, err error) {
-	at := s.places.Of(r.key())
-	var list []api.Capture
-	for _, d := range s.daemons() {
-		if most := mostChanges - len(list); most > 0 {
-			found, upTo := d.find(r.Subscription, at.Noted[d.number], most)
-			fits := fitting(found)
-			if more = more || len(found) == most || fits < len(found); fits < len(found) {
-				upTo = found[fits-1].Change.Noted
-			}
-			list, at.Noted[d.number] = append(list, found[:fits]...), upTo
-		}
+	find := s.changes()
+	if find == nil {
+		return false, nil
 	}
+	at := s.places.Of(r.key())
+	list, upTo := find(r.Subscription, at.Noted.Upto, mostChanges)
+	fits := fitting(list)
+	if more = len(list) == mostChanges || fits < len(list); fits < len(list) {
+		list, upTo = list[:fits], list[fits-1].Change.Noted
+	}
+	at.Noted.Upto = upTo
 	if len(list) == 0 {
 		return false, s.places.Put(r.key(), at, now, false)
 	}
@@ -181,21 +174,19 @@ func fitting(list []api.Capture) int {
 
 // digest sends the changes since the last digest by mail if it is time for it. It sends nothing if there are none.
 func (s *subscribers) digest(ctx context.Context, c *config.Config, r receiver, now time.Time) error {
-	at, due := s.places.Of(r.key()), r.Due(now)
+	find, at, due := s.changes(), s.places.Of(r.key()), r.Due(now)
 	isNew := at.Digest.IsZero()
-	if !isNew && !due.After(at.Digest) {
+	if find == nil || !isNew && !due.After(at.Digest) {
 		return nil
 	}
-	d, ok := changesDigest{subscription: r.Name, since: at.Digest}, false
-	for _, x := range s.daemons() {
-		after := at.Noted[x.number]
-		if isNew {
-			after = time.Time{}
-		}
-		at.Noted[x.number], ok = d.collect(ctx, x.find, r.Subscription, after), true
+	after := at.Noted.Upto
+	if isNew {
+		after = time.Time{}
 	}
-	if !ok || ctx.Err() != nil {
-		return nil // no daemon is there yet, or this one stops
+	d := changesDigest{subscription: r.Name, since: at.Digest}
+	at.Noted.Upto = d.collect(ctx, find, r.Subscription, after)
+	if ctx.Err() != nil { // the daemon stops
+		return nil
 	}
 	at.Digest = due
 	if d.count == 0 {

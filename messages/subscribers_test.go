@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	netmail "net/mail"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -225,7 +226,7 @@ func (n *newsroom) serving(t *testing.T, dir string, c *config.Config) *subscrib
 	archivetest.Must(t, err)
 	return &subscribers{
 		config:  func() *config.Config { return c },
-		daemons: func() []daemonChanges { return []daemonChanges{{3, n.find}} },
+		changes: func() findChanges { return n.find },
 		mail:    sendMail, call: post, places: sent, now: func() time.Time { return n.now }, log: zerolog.Nop(),
 		failing: map[string]failure{},
 	}
@@ -476,7 +477,24 @@ func TestSubscriptionsFollowTheConfiguration(t *testing.T) {
 	n.play(t, s, 0)
 	s.run(ctx, false)
 	sent, err := openPlaces(filepath.Join(dir, placesFile))
-	if err != nil || !sent.Of("another: webhook").Noted[3].Equal(n.all[3].Change.Noted) {
+	if err != nil || !sent.Of("another: webhook").Noted.Upto.Equal(n.all[3].Change.Noted) {
 		t.Errorf("after a stop the place is %v, %v", sent.all, err)
+	}
+}
+
+// TestTheFileOfPlacesKeepsItsForm reads a place as it was always stored, and stores it again.
+func TestTheFileOfPlacesKeepsItsForm(t *testing.T) {
+	t.Parallel()
+	const form = `{"softened: webhook":{"noted":{"0":"2026-11-21T06:00:00Z"},"digest":"2026-11-20T07:00:00Z"}}`
+	file := filepath.Join(t.TempDir(), placesFile)
+	archivetest.Must(t, os.WriteFile(file, []byte(form), 0o600))
+	p, err := openPlaces(file)
+	archivetest.Must(t, err)
+	if at := p.Of("softened: webhook"); !at.Noted.Upto.Equal(morning) {
+		t.Errorf("read was %+v", at)
+	}
+	archivetest.Must(t, p.save())
+	if text, err := os.ReadFile(file); err != nil || strings.TrimSpace(string(text)) != form {
+		t.Errorf("stored is %s, %v", text, err)
 	}
 }

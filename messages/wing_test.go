@@ -2,7 +2,6 @@ package messages
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
@@ -121,56 +119,5 @@ func TestADaemonWithoutTheWingRefusesItsKeys(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), " has "+what+", and this program was built without it") {
 			t.Errorf("a daemon with %s: %v", what, err)
 		}
-	}
-}
-
-// TestTheDaemonsOfAProcessShareTheOffice opens two daemons of a process, raises an alarm of the process and one of a
-// host in each, and closes one.
-func TestTheDaemonsOfAProcessShareTheOffice(t *testing.T) {
-	t.Parallel()
-	url, received := hook(t)
-	c := load(t, "[admin]\nsocket = \"off\"\nwebhook = \""+url+"\"\n[storage]\nmin_free = \"1MB\"\n")
-	archivetest.Must(t, os.MkdirAll(c.Storage.State, 0o750))
-	all := new(office)
-	o := daemon.Options{
-		Version: "test", Log: zerolog.Nop(), Hangup: make(chan os.Signal), Notify: func(string) {}, SharedProcess: true,
-		Wings: []func() daemon.Wing{all.wing},
-	}
-	p, err := daemon.OpenProcess(c, o, daemon.Several{
-		Most: 2, Open: func(*daemon.Process) error { return nil }, Join: addHosts,
-		Handler: func(access.Options) http.Handler { return http.NotFoundHandler() },
-	})
-	archivetest.Must(t, err)
-	t.Cleanup(func() { archivetest.Must(t, p.Close()) })
-	open := func(number int) *daemon.Daemon {
-		o.Member = &daemon.Member{
-			Process: p, Number: number, Publish: func(*admin.Window) (withdraw func()) { return func() {} },
-		}
-		d, err := daemon.Open(daemon.MemberConfig(c, filepath.Join(t.TempDir(), "state"), 2), o)
-		archivetest.Must(t, err)
-		return d
-	}
-	first, second := open(1), open(2)
-	for number, d := range map[int]*daemon.Daemon{1: first, 2: second} {
-		all.Notify(number, []notice{{Alarm: api.Alarm{Kind: alarm.Disk}, Raised: true, At: time.Now()}})
-		lose(t, d.Window(), fmt.Sprintf("%d.example", number))
-	}
-	kinds := map[string]int{}
-	for range 3 {
-		kinds[next(t, received).Kind]++
-	}
-	if len(received) > 0 || kinds[alarm.Disk] != 1 || kinds[alarm.FeedGap] != 2 {
-		t.Errorf("the webhook received %v, want the alarm of the process once", kinds)
-	}
-	if s, ok := all.summary(); !ok || s.Status.Instance != "12" || s.Institution != "Test Library" {
-		t.Errorf("the digest of both: %t, %+v", ok, s.Status)
-	}
-	archivetest.Must(t, first.Close())
-	if s, ok := all.summary(); !ok || len(s.Status.Alarms) != 1 || s.Status.Alarms[0].Host != "2.example" {
-		t.Errorf("after one has closed, the digest is %t, %+v", ok, s.Status)
-	}
-	archivetest.Must(t, second.Close())
-	if _, ok := all.summary(); ok {
-		t.Error("there is a digest without a daemon")
 	}
 }

@@ -46,7 +46,7 @@ type Status struct {
 
 	Rendering Rendering `json:"rendering" join:"parts"`
 
-	Disk    Disk    `json:"disk" join:"node least free"`
+	Disk    Disk    `json:"disk" join:"least free"`
 	Archive Archive `json:"archive" join:"parts"`
 	Config  Config  `json:"config" join:"parts"`
 	Alarms  []Alarm `json:"alarms" join:"alarms"` // raised now
@@ -137,7 +137,7 @@ type Disk struct {
 
 // Archive describes the open archive files and the store.
 type Archive struct {
-	Files []WARCFile `json:"files" join:"node list"` // being written
+	Files []WARCFile `json:"files" join:"list"` // being written
 	Store int64      `json:"store" join:"sum"`       // bytes of the store
 
 	Handover Handover `json:"handover" join:"parts"`
@@ -151,36 +151,36 @@ type Archive struct {
 
 // Fixity says when finished archive files were compared with their manifest (fixity.daily).
 type Fixity struct {
-	Files int `json:"files" join:"node sum"` // that are compared in turn; 0 = none are
+	Files int `json:"files" join:"sum"` // that are compared in turn; 0 = none are
 	// The latest check, and of the file whose last check is oldest. A file counts as checked when it is listed.
-	Last    *time.Time `json:"last,omitempty" join:"node max"`
-	Oldest  *time.Time `json:"oldest,omitempty" join:"node min"`
-	Failed  int        `json:"failed" join:"node sum"`              // files that differed at their last check
-	Example string     `json:"example,omitempty" join:"node named"` // one of these, and how it differs
-	Error   string     `json:"error,omitempty" join:"node named"`   // why no file could be checked
+	Last    *time.Time `json:"last,omitempty" join:"max"`
+	Oldest  *time.Time `json:"oldest,omitempty" join:"min"`
+	Failed  int        `json:"failed" join:"sum"`              // files that differed at their last check
+	Example string     `json:"example,omitempty" join:"named"` // one of these, and how it differs
+	Error   string     `json:"error,omitempty" join:"named"`   // why no file could be checked
 }
 
 // Offload says where finished archive files go from their first folder (storage.folders).
 type Offload struct {
-	Folders []Folder `json:"folders,omitempty" join:"node list"`
+	Folders []Folder `json:"folders,omitempty" join:"list"`
 	// The first of the failures in a row; null if the last attempt succeeded.
-	Since  *time.Time `json:"since,omitempty" join:"node min"`
-	Error  string     `json:"error,omitempty" join:"node named"` // of the last attempt
+	Since  *time.Time `json:"since,omitempty" join:"min"`
+	Error  string     `json:"error,omitempty" join:"named"` // of the last attempt
 	Upload *Upload    `json:"upload,omitempty" join:"parts"`
 }
 
 // Upload says how far the upload of finished archive files is.
 type Upload struct {
 	Bucket string `json:"bucket" join:"some"`   // address of the server and name of the bucket
-	Done   int    `json:"done" join:"node sum"` // files in the bucket
+	Done   int    `json:"done" join:"sum"` // files in the bucket
 	// Files that were gone or changed before they were uploaded.
-	Skipped int `json:"skipped" join:"node sum"`
+	Skipped int `json:"skipped" join:"sum"`
 	// Files that are only in the bucket that was set earlier.
-	Earlier int `json:"earlier" join:"node sum"`
-	Waiting int `json:"waiting" join:"node sum"` // files that are not there yet
+	Earlier int `json:"earlier" join:"sum"`
+	Waiting int `json:"waiting" join:"sum"` // files that are not there yet
 	// The first of the failures in a row; null if the last attempt succeeded.
-	Since *time.Time `json:"since,omitempty" join:"node min"`
-	Error string     `json:"error,omitempty" join:"node named"` // of the last attempt
+	Since *time.Time `json:"since,omitempty" join:"min"`
+	Error string     `json:"error,omitempty" join:"named"` // of the last attempt
 }
 
 // NotUploaded returns the number of files that wait; 0 if nothing is uploaded at all.
@@ -209,10 +209,10 @@ type Lost struct {
 
 // Handover says whether warc.sealed_url and warc.sealed_command take the finished archive files.
 type Handover struct {
-	Waiting int `json:"waiting" join:"node sum"` // finished files that were not taken yet
+	Waiting int `json:"waiting" join:"sum"` // finished files that were not taken yet
 	// The first of the failures in a row; null if the last attempt succeeded.
-	Since *time.Time `json:"since,omitempty" join:"node min"`
-	Error string     `json:"error,omitempty" join:"node named"` // of the last attempt
+	Since *time.Time `json:"since,omitempty" join:"min"`
+	Error string     `json:"error,omitempty" join:"named"` // of the last attempt
 }
 
 // WARCFile is an archive file that is being written.

@@ -70,7 +70,6 @@ const nodes = (list) =>
           'Nodes that crawl a part of the sites',
           [
             ['node', (n) => n.node, 'left'],
-            ['shards', (n) => n.shards.join(', '), 'left'],
             ['state', condition, 'wide'],
             ['since (UTC)', (n) => moment(n.since)],
             ['disk free', (n) => bytes(n.disk.free)],

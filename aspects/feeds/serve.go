@@ -12,7 +12,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -34,13 +33,6 @@ func (s *Subscriber) Serve(w http.ResponseWriter, r *http.Request, now time.Time
 		w.Header().Set("Allow", "GET, POST")
 		http.Error(w, "use GET or POST", http.StatusMethodNotAllowed)
 	}
-}
-
-// asked reports whether a request is about a subscription that this subscriber has asked for.
-func (s *Subscriber) asked(r *http.Request) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.subs[path.Base(r.URL.Path)] != nil
 }
 
 // verify confirms a subscription that the hub asks about (W3C WebSub, 5.3), and notes refusals (5.2).
@@ -139,39 +131,3 @@ func signed(signature, secret string, body io.Reader) bool {
 
 // clip shortens a text from outside for the log.
 func clip(s string) string { return s[:min(len(s), 200)] }
-
-// PushSwitch passes the requests of hubs, which come to one address, on to several subscribers. The zero value has
-// none. It is safe for concurrent use.
-type PushSwitch struct {
-	mu  sync.Mutex // guards the field below
-	all map[int]*Subscriber
-}
-
-// Set notes the subscriber with a number; nil removes it.
-func (s *PushSwitch) Set(number int, one *Subscriber) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[int]*Subscriber{}
-	}
-	if s.all[number] = one; one == nil {
-		delete(s.all, number)
-	}
-}
-
-// Serve passes a request on to the subscriber that has asked for the subscription, or else to any, which refuses it.
-func (s *PushSwitch) Serve(w http.ResponseWriter, r *http.Request, now time.Time) {
-	s.mu.Lock()
-	var to *Subscriber
-	for _, subscriber := range s.all {
-		if to == nil || subscriber.asked(r) {
-			to = subscriber
-		}
-	}
-	s.mu.Unlock()
-	if to == nil {
-		http.Error(w, "nothing is crawled here now", http.StatusServiceUnavailable)
-		return
-	}
-	to.Serve(w, r, now)
-}

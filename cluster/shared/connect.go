@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -96,6 +97,19 @@ func connect(ctx context.Context, database string) (*pgx.Conn, error) {
 	}
 	one, err := pgx.ConnectConfig(ctx, c.ConnConfig)
 	return one, about(err, "connect to the database of the cluster")
+}
+
+// visit calls do with a connection to the database of a crawl, without being a node.
+func visit(ctx context.Context, database string, do func(*pgx.Conn) error) (err error) {
+	c, err := connect(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close(ctx)) }()
+	if _, err := nameOf(ctx, c); err != nil {
+		return err
+	}
+	return do(c)
 }
 
 // endSessions ends the transactions of a node that stands still and holds locks, so that another node can fence it or

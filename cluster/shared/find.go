@@ -20,7 +20,7 @@ func (s *Store) Payloads(ctx context.Context, keys ...[]byte) (values [][]byte, 
 	return values, about(err, "look for %d payloads", len(keys))
 }
 
-// Loss is a word of an operator about a WARC file, which holds for all shards.
+// Loss is a word of an operator about a WARC file, which holds for all nodes.
 type Loss struct {
 	File  string
 	Is    string // "lost", "moved" or "found"
@@ -30,7 +30,7 @@ type Loss struct {
 // Lose stores a word of an operator about WARC files, for all nodes. The last word about a file counts.
 func (s *Store) Lose(ctx context.Context, files []string, is string) error {
 	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		// The row without a file is a lock. Words get their numbers one after the other, so that a shard that has read one
+		// The row without a file is a lock. Words get their numbers one after the other, so that a node that has read one
 		// has read all before it.
 		const lock = `INSERT INTO arcrawl.lost (file, state, change) VALUES ('', 'found', 0)
 			ON CONFLICT (file) DO UPDATE SET state = excluded.state`
@@ -49,19 +49,11 @@ func (s *Store) Lose(ctx context.Context, files []string, is string) error {
 // maxLosses is the maximum number of words that are read at once.
 const maxLosses = 10_000
 
-// Losses returns the words of operators about WARC files after a number, unless this shard has taken them over. They
-// are in order, at most maxLosses and the rest of the last number.
+// Losses returns the words of operators about WARC files after a number. They are in order, at most maxLosses and the
+// rest of the last number.
 func (s *Store) Losses(ctx context.Context, after int64) ([]Loss, error) {
-	const text = `SELECT file, state, change FROM arcrawl.lost WHERE
-		change > greatest($1, (SELECT coalesce(max(change), 0) FROM arcrawl.aware WHERE shard = $3)) ORDER BY change
-		FETCH FIRST $2 ROWS WITH TIES`
-	list, err := listOf[Loss](ctx, s.looks, text, after, maxLosses, s.shard)
+	const text = `SELECT file, state, change FROM arcrawl.lost WHERE change > $1 AND change <= (SELECT max(change)
+		FROM (SELECT change FROM arcrawl.lost WHERE change > $1 ORDER BY change LIMIT $2) AS first) ORDER BY change`
+	list, err := listOf[Loss](ctx, s.looks, text, after, maxLosses)
 	return list, about(err, "read which WARC files are lost")
-}
-
-// NoteLosses stores that this shard has taken over the words of operators up to a number.
-func (s *Store) NoteLosses(ctx context.Context, epoch, last int64) error {
-	err := s.change(ctx, epoch, `INSERT INTO arcrawl.aware (shard, change) VALUES ($1, $2)
-		ON CONFLICT (shard) DO UPDATE SET change = excluded.change`, s.shard, last)
-	return about(err, "note which lost WARC files shard %d knows", s.shard)
 }

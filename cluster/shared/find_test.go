@@ -10,7 +10,7 @@ import (
 )
 
 // wordsHaveNumbersOfTheirOwn lets many commands say at the same time that files are lost. No two words have the same
-// number: a shard that has read one of them would skip the other.
+// number: a node that has read one of them would skip the other.
 func wordsHaveNumbersOfTheirOwn(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
 	a, b := open(t, db, "a"), open(t, db, "b")
@@ -35,35 +35,37 @@ func wordsHaveNumbersOfTheirOwn(t *testing.T, db *postgres.Server) {
 	if len(all) != 8*each || len(numbers) != len(all) {
 		t.Errorf("%d words have %d numbers, want %d of each", len(all), len(numbers), 8*each)
 	}
+
+	var files []string
+	for n := range maxLosses + 5 {
+		files = append(files, fmt.Sprintf("more-%d.warc.gz", n))
+	}
+	must(t, a.Lose(ctx, files, "moved"))
+	must(t, b.Lose(ctx, []string{"last.warc.gz"}, "found"))
+	all, err = a.Losses(ctx, 8*each-1) // one word, and the first ones of the next, which has more than is read at once
+	if must(t, err); len(all) != 1+len(files) || all[0].Is != "lost" || all[1].Is != "moved" {
+		t.Errorf("%d words were read, want %d", len(all), 1+len(files))
+	}
+	all, err = a.Losses(ctx, 8*each+1)
+	if want := (Loss{"last.warc.gz", "found", 8*each + 2}); err != nil || len(all) != 1 || all[0] != want {
+		t.Errorf("the last words are %v, %v; want %v", all, err, want)
+	}
 }
 
-// payloadsAreShared ships payloads of two shards. Of each key the last value stays, or the greatest one; a division
-// copies none; and a shipment that fails leaves none.
+// payloadsAreShared ships payloads of two nodes. Of each key the last value stays, or the greatest one; and a shipment
+// that fails leaves none.
 func payloadsAreShared(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
-	a, epoch := owner(t, db, "a")
-	must(t, a.Complete(ctx, epoch))
-	must(t, a.Leave(ctx, epoch, true))
-	_, err := Split(ctx, db.URL(db.Address()), 2)
-	must(t, err)
-	_, epoch, err = a.Take(ctx, 1, "")
-	must(t, err)
-	b := open(t, db, "b")
-	_, other, err := b.Take(ctx, 2, "")
-	must(t, err)
+	a, b := sharing(t, db)
 	payload := func(of Table, k, v string) Row { return Row{Key: []byte(k), Value: []byte(v), Of: of} }
-	must(t, a.Ship(ctx, epoch, All(
-		payload(Payload, "first", "of a"), payload(Greatest, "count", "2"), row("first", "of the shard"),
-	)))
+	must(t, a.Ship(ctx, All(payload(Payload, "first", "of a"), payload(Greatest, "count", "2"), row("first", "of a part"))))
 	broken := errors.New("the store is broken")
-	wantErr(t, b.Ship(ctx, other, func(ship func([]Row) error) error {
+	wantErr(t, b.Ship(ctx, func(ship func([]Row) error) error {
 		return errors.Join(ship([]Row{payload(Payload, "unshipped", "of b")}), broken)
 	}), broken)
-	must(t, b.Ship(ctx, other, All(
-		payload(Payload, "first", "of b"), payload(Greatest, "count", "1"),
-	)))
-	must(t, b.Ship(ctx, other, All(payload(Greatest, "count b", "1"))))
-	must(t, a.Ship(ctx, epoch, All(payload(Greatest, "count b", "3"))))
+	must(t, b.Ship(ctx, All(payload(Payload, "first", "of b"), payload(Greatest, "count", "1"))))
+	must(t, b.Ship(ctx, All(payload(Greatest, "count b", "1"))))
+	must(t, a.Ship(ctx, All(payload(Greatest, "count b", "3"))))
 	var keys [][]byte
 	for _, k := range []string{"none", "first", "count", "first", "count b", "unshipped"} {
 		keys = append(keys, []byte(k))
@@ -75,10 +77,9 @@ func payloadsAreShared(t *testing.T, db *postgres.Server) {
 			t.Errorf("found %s, want %s", got, want)
 		}
 	}
-	if got := stored(t, a); len(got) != 1 || got["first"] != "of the shard" {
-		t.Errorf("the rows of the shard are %q", got)
+	if got := stored(t, a); len(got) != 1 || got["first"] != "of a part" {
+		t.Errorf("the rows of parts are %q", got)
 	}
-	wantErr(t, a.Ship(ctx, epoch+1, All(payload(Payload, "first", "of nobody"))), ErrOwner)
 	r, err := Look(ctx, db.URL(db.Address()), func() error { return nil })
 	if must(t, err); r.Bytes < 17*8192 { // each partition of the payloads has an index
 		t.Errorf("not all tables are counted in %d bytes", r.Bytes)

@@ -1,162 +1,222 @@
 package shared
 
 import (
+	"fmt"
 	"maps"
-	"strings"
+	"slices"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/arcrawl/arcrawl/internal/postgres"
 )
 
-// aCrawlIsDivided divides a crawl among nodes, which exchange letters.
-func aCrawlIsDivided(t *testing.T, db *postgres.Server) {
-	ctx, url := t.Context(), db.URL(db.Address())
-	a := open(t, db, "a")
-	refused := func(n int, why string) {
+// letter returns the row that sends a letter.
+func letter(part int16, k, v string) Row {
+	return Row{Part: part, Key: []byte(k), Value: []byte(v), Of: Letters}
+}
+
+// taken returns the row that removes a letter.
+func taken(l Letter) Row {
+	return Row{Part: l.Part, Key: l.Key, Value: l.Value, Of: Letters, Gone: true}
+}
+
+// lettersAreExchanged sends letters from one node to the parts of another. A letter that has changed since it was read
+// stays.
+func lettersAreExchanged(t *testing.T, db *postgres.Server) {
+	ctx := t.Context()
+	a, b := sharing(t, db)
+	ofA, ofB := between(0, 512), between(512, Parts)
+	read := func(parts []int16, n int, want ...string) (list []Letter) {
 		t.Helper()
-		if _, err := Split(ctx, url, n); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("divided into %d: %v, want %q", n, err, why)
+		list, err := b.Letters(ctx, parts, n)
+		must(t, err)
+		var got []string
+		for _, l := range list {
+			got = append(got, fmt.Sprintf("%d %s=%s", l.Part, l.Key, l.Value))
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Fatalf("the letters are %q, want %q", got, want)
+		}
+		return list
+	}
+	must(t, a.Ship(ctx, All(letter(600, "k", "1"))))
+	must(t, a.Ship(ctx, All(letter(600, "k", "1")))) // the answer to the first was lost
+	must(t, b.Ship(ctx, All(letter(3, "k", "of b"))))
+	read(ofA, 10, "3 k=of b")
+	first := read(ofB, 10, "600 k=1")
+	must(t, a.Ship(ctx, All(letter(600, "k", "2"), row("x", "found it"))))
+	must(t, b.Ship(ctx, All(taken(first[0]), inPart(600, "x", "received it"))))
+	second := read(ofB, 10, "600 k=2")
+	for range 2 {
+		must(t, b.Ship(ctx, All(taken(second[0]))))
+	}
+	read(ofB, 10)
+	read(every(), 10, "3 k=of b")
+	if got := allRows(t, b, every()); !maps.Equal(got, map[string]string{"0 x": "found it", "600 x": "received it"}) {
+		t.Errorf("the rows are %q", got)
+	}
+
+	must(t, a.Ship(ctx, All(letter(600, "a", ""), letter(600, "b", ""), letter(601, "a", ""))))
+	for n, want := range map[int]map[int16]bool{1: {3: true, 600: true, 601: true}, 2: {600: true}, 3: {}} {
+		if full, err := b.Full(ctx, n); err != nil || !maps.Equal(full, want) {
+			t.Errorf("parts with %d letters are %v, %v; want %v", n, full, err, want)
 		}
 	}
-	refused(2, "never shipped")
-	_, epoch, err := a.Take(ctx, 1, "")
-	must(t, err)
-	must(t, a.Ship(ctx, epoch, All(row("x", "1"), row("y", "2"), inPart(1, "x", "odd"), inPart(1, "y", "odd too"),
-		inPart(OwnPart(1), "z", "of no host"))))
-	must(t, a.Complete(ctx, epoch))
-	refused(2, "node a crawls")
-	must(t, a.Leave(ctx, epoch, false))
-	refused(2, "not stopped properly")
-	_, epoch, err = a.Take(ctx, 1, "")
-	must(t, err)
-	must(t, a.Leave(ctx, epoch, true))
-	refused(1, "larger multiple")
-	refused(MaxShards+1, "larger multiple")
-	all, err := Look(ctx, url, func() error { return nil })
-	if err != nil || len(all.Shards) != 1 || !all.Shards[0].Whole || all.Shards[0].Epoch != epoch || all.Bytes == 0 {
-		t.Errorf("the state of a crawl that is not divided is %+v, %v", all, err)
-	}
-	if before, err := Split(ctx, url, 2); err != nil || before != 1 {
-		t.Fatalf("divided %d shards: %v", before, err)
-	}
-	refused(3, "larger multiple")
-
-	b := open(t, db, "b")
-	st, err := b.Beat(ctx)
-	divided := State{Epoch: epoch, Clean: true, Whole: true}
-	if err != nil || len(st.Shards) != 2 || st.Shards[1] != divided {
-		t.Fatalf("the shards are %+v, %v", st.Shards, err)
-	}
-	_, one, err := a.Take(ctx, 1, "")
-	must(t, err)
-	_, _, err = b.Take(ctx, 2, "groups of before")
-	wantErr(t, err, ErrGroups)
-	_, two, err := b.Take(ctx, 2, "")
-	must(t, err)
-	must(t, a.Ship(ctx, one, All(row("x", "of a"))))
-	must(t, b.Ship(ctx, two, All(Row{Part: 1, Key: []byte("y"), Gone: true}, inPart(1, "ya", "1"), inPart(1, "yb", "2"))))
-	must(t, b.Ship(ctx, two, All(Row{Part: 1, Key: []byte("y"), Gone: true, Begins: true})))
-	wantErr(t, b.Ship(ctx, two+1, All(row("x", "other epoch"))), ErrOwner)
-	if of, got := map[string]string{"0 x": "of a", "0 y": "2", "-1 z": "of no host"}, allRows(t, a); !maps.Equal(got, of) {
-		t.Errorf("the rows of shard 1 are %q", got)
-	}
-	if of, got := map[string]string{"1 x": "odd", "-2 z": "of no host"}, allRows(t, b); !maps.Equal(got, of) {
-		t.Errorf("the rows of shard 2 are %q", got)
-	}
-	if v, err := b.Read(ctx, 0, []byte("x")); err != nil || string(v) != "of a" {
-		t.Errorf("a row of another shard is %q, %v", v, err)
-	}
-	if v, err := b.Read(ctx, 0, []byte("none")); err != nil || v != nil {
-		t.Errorf("a row that does not exist is %q, %v", v, err)
-	}
-	exchange(t, a, b, one, two)
-
-	r, err := Look(ctx, url, func() error { _, err := a.Beat(ctx); return err })
-	must(t, err)
-	var text strings.Builder
-	must(t, r.Write(&text))
-	for _, want := range []string{"a     crawls shard 1", "b     does not answer", "its node does not answer"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("the report lacks %q:\n%s", want, &text)
-		}
-	}
-
-	st, err = a.Beat(ctx)
-	must(t, err)
-	fence(t, a, st.Shards[1])
-	wantErr(t, b.Send(ctx, two, nil), ErrFenced)
-	wantErr(t, b.Taken(ctx, two, nil), ErrFenced)
-	c := open(t, db, "c")
-	if before, three, err := c.Take(ctx, 2, ""); err != nil || three != two+1 || before.Clean {
-		t.Errorf("node c took shard 2: %+v, %d, %v", before, three, err)
+	if list, err := b.Letters(ctx, ofB, 2); err != nil || len(list) != 2 {
+		t.Errorf("read %d letters, %v; want 2 of 3", len(list), err)
 	}
 }
 
-// hostsFollowTheirGroups lets two nodes take a divided crawl, while the groups change and change back. The rows of
-// hosts follow, and what their new part has already stays.
+// keysAreLockedInOrder ships a key that somebody else has locked, and one behind it. The shipment must not hold the
+// second one while it waits for the first, whatever it does with them, and in which order it was handed over.
+func keysAreLockedInOrder(t *testing.T, db *postgres.Server) {
+	ctx := t.Context()
+	a, b := sharing(t, db)
+	const putLetter = `INSERT INTO arcrawl.letter (part, k, v) VALUES (9, $1, 'v') ON CONFLICT (part, k) DO UPDATE SET v = 'w'`
+	const putPayload = `INSERT INTO arcrawl.payload (k, v) VALUES ($1, 'v') ON CONFLICT (k) DO UPDATE SET v = 'w'`
+	first, second := []byte("1"), []byte("2")
+	payload := func(k, v string) Row { return Row{Key: []byte(k), Value: []byte(v), Of: Payload} }
+	gone := func(k string) Row { return taken(Letter{9, []byte(k), []byte("v")}) }
+	for _, c := range []struct {
+		name, put string
+		there     bool
+		shipped   []Row
+	}{
+		{"new letters", putLetter, false, []Row{letter(9, "2", "x"), letter(9, "1", "x")}},
+		{"letters that are replaced", putLetter, true, []Row{letter(9, "2", "x"), letter(9, "1", "x")}},
+		{"one that is replaced, one that is removed", putLetter, true, []Row{letter(9, "2", "x"), gone("1")}},
+		{"letters that are removed", putLetter, true, []Row{gone("2"), gone("1")}},
+		{"new payloads", putPayload, false, []Row{payload("2", "x"), payload("1", "x")}},
+		{"payloads that are replaced", putPayload, true, []Row{payload("2", "x"), payload("1", "x")}},
+	} {
+		_, err := a.pool.Exec(ctx, `TRUNCATE arcrawl.letter, arcrawl.payload`)
+		must(t, err)
+		if c.there {
+			for _, k := range [][]byte{first, second} {
+				_, err := a.pool.Exec(ctx, c.put, k)
+				must(t, err)
+			}
+		}
+		holder, err := b.pool.Begin(ctx)
+		must(t, err)
+		_, err = holder.Exec(ctx, c.put, first)
+		must(t, err)
+		var shipping sync.WaitGroup
+		shipping.Go(func() {
+			if err := a.Ship(ctx, All(c.shipped...)); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		})
+		awaitLock(t, b)
+		_, err = holder.Exec(ctx, `SET LOCAL lock_timeout = '500ms'`)
+		must(t, err)
+		if _, err = holder.Exec(ctx, c.put, second); err != nil {
+			t.Errorf("%s: the shipment holds the second key while it waits for the first: %v", c.name, err)
+		}
+		must(t, holder.Rollback(ctx))
+		shipping.Wait()
+	}
+}
+
+// lettersCross lets two nodes send each other the same letters again and again, while they remove what they received.
+// Neither waits for the other forever, and in the end all letters are gone.
+func lettersCross(t *testing.T, db *postgres.Server) {
+	ctx := t.Context()
+	a, b := sharing(t, db)
+	const each = 150
+	node := func(s *Store, mine, other int16) {
+		for n := range each {
+			received, err := s.Letters(ctx, []int16{mine}, 50)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var list []Row
+			for i := range 40 {
+				list = append(list, letter(other, fmt.Sprint((i*7+n)%60), fmt.Sprint(n%2)))
+			}
+			for _, l := range slices.Backward(received) {
+				list = append(list, taken(l))
+			}
+			if err := s.Ship(ctx, All(list...)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}
+	var nodes sync.WaitGroup
+	nodes.Go(func() { node(a, 1, 600) })
+	nodes.Go(func() { node(b, 600, 1) })
+	nodes.Wait()
+	noDeadlocks(t, db, a, b)
+}
+
+// noDeadlocks closes stores, and makes sure that the database has broken no transaction off because of the others.
+func noDeadlocks(t *testing.T, db *postgres.Server, stores ...*Store) {
+	t.Helper()
+	for _, s := range stores {
+		s.Close() // the database counts what a session did when it ends
+	}
+	time.Sleep(100 * time.Millisecond)
+	must(t, visit(t.Context(), db.URL(db.Address()), func(c *pgx.Conn) error {
+		var deadlocks int
+		const text = `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`
+		if err := c.QueryRow(t.Context(), text).Scan(&deadlocks); err != nil || deadlocks > 0 {
+			t.Errorf("%d deadlocks, %v", deadlocks, err)
+		}
+		return nil
+	}))
+}
+
+// hostsFollowTheirGroups lets nodes take a crawl while the groups change and change back. The rows of hosts follow, and
+// what their new part has already stays.
 func hostsFollowTheirGroups(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
-	a, epoch := owner(t, db, "a")
-	must(t, a.Ship(ctx, epoch, All(row("x", "1"), row("y", "2"), inPart(1, "x", "odd"), inPart(1, "z", "odd too"))))
-	must(t, a.Complete(ctx, epoch))
-	must(t, a.Leave(ctx, epoch, true))
-	_, err := Split(ctx, db.URL(db.Address()), 2)
-	must(t, err)
+	a := owner(t, db, "a")
+	must(t, a.Ship(ctx, All(row("x", "1"), row("y", "2"), inPart(1, "x", "odd"), inPart(1, "z", "odd too"))))
+	must(t, a.Complete(ctx))
+	must(t, a.Leave(ctx, every(), true))
 	to := func(part int16) func(k, _ []byte) (int16, bool) {
 		return func(k, _ []byte) (int16, bool) { return part, k[0] == 'x' }
 	}
 	b := open(t, db, "b")
-	_, _, err = b.Take(ctx, 2, "other groups")
+	_, err := b.Take(ctx, between(0, 10), "other groups")
 	wantErr(t, err, ErrRegroup)
+	before := beat(t, b)
 	if moved, err := b.Regroup(ctx, "other groups", to(7)); err != nil || moved != 2 {
 		t.Errorf("moved %d rows of x, %v; want the rows of two parts", moved, err)
 	}
-	if moved, err := b.Regroup(ctx, "other groups", to(9)); err != nil || moved != 0 {
+	st := beat(t, b)
+	for part, p := range st.Parts {
+		if p.Epoch != st.Moves || st.Moves <= before.Moves || !p.Clean {
+			t.Fatalf("part %d is %+v after rows have moved, with moves %d", part, p, st.Moves)
+		}
+	}
+	if moved, err := b.Regroup(ctx, "other groups", to(9)); err != nil || moved != 0 || beat(t, b).Moves != st.Moves {
 		t.Errorf("moved %d rows although the groups are agreed: %v", moved, err)
 	}
-	_, taken, err := b.Take(ctx, 2, "other groups")
-	if must(t, err); taken != epoch+2 {
-		t.Errorf("the epoch is %d after the rows have moved, so copies of %d seem to be the newest", taken, epoch)
+	taken, err := b.Take(ctx, between(0, 10), "other groups")
+	if must(t, err); len(taken) != 10 || taken[0].Epoch != st.Moves+1 {
+		t.Errorf("took %+v after the rows have moved", taken)
 	}
-	_, _, err = a.Take(ctx, 1, "")
+	_, err = a.Take(ctx, between(10, 20), "")
 	wantErr(t, err, ErrGroups)
 	_, err = a.Regroup(ctx, "", to(0))
 	wantErr(t, err, ErrGroups)
 	if v, err := a.Read(ctx, 7, []byte("x")); err != nil || string(v) != "1" {
 		t.Errorf("the row in its new part is %q, %v; want the first one", v, err)
 	}
-	must(t, b.Leave(ctx, taken, true))
+	must(t, b.Leave(ctx, between(0, 10), true))
 	if moved, err := a.Regroup(ctx, "", to(0)); err != nil || moved != 1 || len(stored(t, a)) != 3 {
 		t.Errorf("moved %d rows back, and have %q, %v", moved, stored(t, a), err)
 	}
-}
-
-// exchange sends letters from shard 1 to shard 2.
-func exchange(t *testing.T, a, b *Store, one, two int64) {
-	t.Helper()
-	ctx := t.Context()
-	send := func(value string) {
-		t.Helper()
-		must(t, a.Send(ctx, one, []Letter{{Shard: 2, Key: []byte("k"), Value: []byte(value)}}))
-	}
-	send("1")
-	send("1") // the answer to the first was lost
-	first, err := b.Letters(ctx, 10)
-	if err != nil || len(first) != 1 || string(first[0].Value) != "1" || first[0].Sender != 1 {
-		t.Fatalf("the letters are %+v, %v", first, err)
-	}
-	if own, err := a.Letters(ctx, 10); err != nil || len(own) != 0 {
-		t.Errorf("shard 1 has letters: %+v, %v", own, err)
-	}
-	send("2")
-	must(t, b.Taken(ctx, two, first))
-	second, err := b.Letters(ctx, 10)
-	if err != nil || len(second) != 1 || string(second[0].Value) != "2" {
-		t.Fatalf("a letter that was replaced is gone: %+v, %v", second, err)
-	}
-	must(t, b.Taken(ctx, two, second))
-	must(t, b.Taken(ctx, two, second))
-	if left, err := b.Letters(ctx, 10); err != nil || len(left) != 0 {
-		t.Errorf("the letters %+v are left: %v", left, err)
-	}
+	take(t, a, every())
+	_, err = a.Take(ctx, every(), "groups of one node alone")
+	wantErr(t, err, ErrRegroup)
+	fence(t, b, "a")
+	_, err = b.Take(ctx, every(), "other groups")
+	wantErr(t, err, ErrRegroup)
 }

@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -27,7 +28,7 @@ var stops = []struct{ name, sent string }{
 
 // stopInTransaction begins a shipment of a node, and sends no more of it than the beginning of a statement. Some
 // limits of the server do not count.
-func stopInTransaction(t *testing.T, s *Store, epoch int64, sent string, unbound ...string) pgx.Tx {
+func stopInTransaction(t *testing.T, s *Store, sent string, unbound ...string) pgx.Tx {
 	t.Helper()
 	tx, err := s.pool.Begin(t.Context())
 	must(t, err)
@@ -35,7 +36,7 @@ func stopInTransaction(t *testing.T, s *Store, epoch int64, sent string, unbound
 		_, err := tx.Exec(t.Context(), `SET LOCAL `+limit+` = 0`)
 		must(t, err)
 	}
-	must(t, s.own(t.Context(), tx, epoch))
+	must(t, errors.Join(s.permit(t.Context(), tx), s.lockShipments(t.Context(), tx)))
 	t.Cleanup(func() { _, _ = tx.Conn().PgConn().Conn().Close(), tx.Rollback(context.Background()) })
 	_, err = tx.Conn().PgConn().Conn().Write([]byte(sent))
 	must(t, err)
@@ -48,34 +49,31 @@ func aFenceEndsASessionInItsWay(t *testing.T, db *postgres.Server) {
 	unbound := []string{"idle_in_transaction_session_timeout", "statement_timeout"}
 	for _, stop := range stops {
 		ctx, end := context.WithTimeout(t.Context(), 30*time.Second)
-		a, epoch := owner(t, db, "a")
-		b := open(t, db, "b")
-		st, err := b.Beat(ctx)
-		must(t, err)
-		stopInTransaction(t, a, epoch, stop.sent, unbound...)
-		if done, err := b.Fence(ctx, "a", st.Shards[0].Beat-1); done || err != nil {
+		a, b := owner(t, db, "a"), open(t, db, "b")
+		must(t, a.Complete(ctx))
+		before := beatOf(t, b, "a")
+		stopInTransaction(t, a, stop.sent, unbound...)
+		if done, err := b.Fence(ctx, "a", before-1); done || err != nil {
 			t.Errorf("%s: a node that has beaten was fenced: %t, %v", stop.name, done, err)
 		}
 		if _, err := a.Beat(ctx); err != nil {
 			t.Errorf("%s: a beat of a node that has beaten: %v", stop.name, err)
 		}
-		if done, err := b.Fence(ctx, "a", st.Shards[0].Beat+1); !done || err != nil {
+		if done, err := b.Fence(ctx, "a", before+1); !done || err != nil {
 			t.Errorf("%s: the node was not fenced: %t, %v", stop.name, done, err)
 		}
 		end()
 
-		_, epoch, err = b.Take(t.Context(), 1, "")
-		must(t, err)
-		stopInTransaction(t, b, epoch, stop.sent, unbound...)
+		take(t, b, every())
+		stopInTransaction(t, b, stop.sent, unbound...)
 		ctx, end = context.WithTimeout(t.Context(), 30*time.Second)
 		next, err := Open(ctx, db.URL(db.Address()), "b")
 		end()
 		if err != nil {
 			t.Fatalf("%s: a new process of the node: %v", stop.name, err)
 		}
-		_, epoch, err = next.Take(t.Context(), 1, "")
-		must(t, err)
-		must(t, next.Leave(t.Context(), epoch, true))
+		take(t, next, every())
+		must(t, next.Leave(t.Context(), every(), true))
 		next.Close()
 	}
 }
@@ -129,10 +127,10 @@ func TestAPowerFailureWithinATransaction(t *testing.T) {
 		return
 	}
 	db := postgres.New(t)
-	a, epoch := owner(t, db, "a")
+	a := owner(t, db, "a")
 	b := open(t, db, "b")
 	for _, stop := range stops {
-		tx := stopInTransaction(t, a, epoch, stop.sent)
+		tx := stopInTransaction(t, a, stop.sent)
 		dropAll(t, tx.Conn().PgConn().Conn())
 		start, id := time.Now(), tx.Conn().PgConn().PID()
 		for n := 1; n > 0; time.Sleep(100 * time.Millisecond) {

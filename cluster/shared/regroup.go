@@ -8,28 +8,23 @@ import (
 )
 
 // Regroup moves the rows of hosts to other parts, because the politeness groups have changed. partOf returns the part
-// of a row; ok is false if it belongs to no host. It returns [ErrGroups] if another node owns a shard. It may take
-// minutes, and changes all or nothing. Local copies of the crawl are outdated then.
+// of a row; ok is false if it belongs to no host. It returns [ErrGroups] if another node owns a part. It may take
+// minutes, and changes all or nothing. Local copies of the crawl are outdated then: all parts get a new epoch. Letters
+// stay where they are.
 func (s *Store) Regroup(
 	ctx context.Context, groups string, partOf func(key, value []byte) (part int16, ok bool),
 ) (moved int, err error) {
-	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
+	err = s.alone(ctx, func(tx pgx.Tx) error {
 		moved = 0
-		if err := s.permit(ctx, tx); err != nil {
-			return err
-		}
 		const long = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`
 		if _, err := tx.Exec(ctx, long); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `SELECT id FROM arcrawl.crawl ORDER BY id FOR UPDATE`); err != nil { // nobody takes one
+		all, err := lockOwners(ctx, tx)
+		if err != nil || all.groups == groups {
 			return err
 		}
-		all, err := states(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if err := s.agree(ctx, tx, all, groups); !errors.Is(err, ErrRegroup) {
+		if err := s.whyOtherGroups(ctx, tx); !errors.Is(err, ErrRegroup) {
 			return err
 		}
 		for part := range int16(Parts) {
@@ -38,12 +33,11 @@ func (s *Store) Regroup(
 				return err
 			}
 		}
-		const done = `UPDATE arcrawl.crawl SET epoch = epoch + 1`
-		if _, err := tx.Exec(ctx, done); err != nil {
+		all.moves, all.groups = all.moves+1, groups
+		if _, err := tx.Exec(ctx, `UPDATE arcrawl.part SET epoch = $1`, all.moves); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE arcrawl.agreed SET groups = $1`, groups)
-		return err
+		return all.write(ctx, tx)
 	})
 	return moved, about(err, "move hosts to the parts of their groups as node %s", s.node)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -63,15 +62,6 @@ func (r *Revisions) Latest(ctx context.Context) (force, offered int64, err error
 	return force, offered, nil
 }
 
-// errUnused says that no node has made the tables.
-var errUnused = fmt.Errorf("no node has used this database yet, start one first: %w", ErrVersion)
-
-// isUndefined reports whether a table or its schema does not exist.
-func isUndefined(err error) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && (e.Code == "42P01" || e.Code == "3F000")
-}
-
 // Files returns the files of a revision by name; the main file is "".
 func (r *Revisions) Files(ctx context.Context, number int64) (map[string][]byte, error) {
 	list, err := listOf[struct {
@@ -115,12 +105,11 @@ func (r *Revisions) Propose(ctx context.Context, files map[string][]byte) (numbe
 		}
 		return nil
 	})
-	var e *pgconn.PgError
 	switch {
-	case errors.As(err, &e) && e.Code == "23505": // the number is taken
+	case hasCode(err, "23505"): // the number is taken
 		err = ErrOvertaken
 	case isUndefined(err):
-		err = errUnused
+		err = ErrUnused
 	}
 	if err != nil {
 		return 0, fmt.Errorf("propose a configuration to the cluster: %w", err)

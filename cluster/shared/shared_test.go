@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,13 +27,62 @@ func open(t *testing.T, db *postgres.Server, node string) *Store {
 	return s
 }
 
-// owner opens the database for a node, which takes the crawl in an epoch.
-func owner(t *testing.T, db *postgres.Server, node string) (s *Store, epoch int64) {
+// every returns the numbers of all parts.
+func every() []int16 { return between(0, Parts) }
+
+// between returns the numbers of the parts from one to before another.
+func between(from, to int16) (list []int16) {
+	for part := from; part < to; part++ {
+		list = append(list, part)
+	}
+	return list
+}
+
+// take makes a node the owner of parts, and makes sure that it gets all of them.
+func take(t *testing.T, s *Store, parts []int16) []Taken {
 	t.Helper()
-	s = open(t, db, node)
-	_, epoch, err := s.Take(t.Context(), 1, "")
+	taken, err := s.Take(t.Context(), parts, "")
 	must(t, err)
-	return s, epoch
+	if len(taken) != len(parts) {
+		t.Fatalf("node %s took %d parts, want %d", s.node, len(taken), len(parts))
+	}
+	return taken
+}
+
+// owner opens the database for a node, which takes the whole crawl.
+func owner(t *testing.T, db *postgres.Server, node string) *Store {
+	t.Helper()
+	s := open(t, db, node)
+	take(t, s, every())
+	return s
+}
+
+// sharing opens the database for two nodes, of which each owns half of the parts.
+func sharing(t *testing.T, db *postgres.Server) (a, b *Store) {
+	t.Helper()
+	a, b = owner(t, db, "a"), open(t, db, "b")
+	must(t, a.Complete(t.Context()))
+	must(t, a.Leave(t.Context(), between(512, Parts), true))
+	take(t, b, between(512, Parts))
+	return a, b
+}
+
+// beat returns what a beat of a node returns.
+func beat(t *testing.T, s *Store) States {
+	t.Helper()
+	st, err := s.Beat(t.Context())
+	must(t, err)
+	if len(st.Parts) != Parts {
+		t.Fatalf("a beat returned %d parts", len(st.Parts))
+	}
+	return st
+}
+
+// beatOf returns the beat of a node.
+func beatOf(t *testing.T, s *Store, node string) (n int64) {
+	t.Helper()
+	must(t, s.pool.QueryRow(t.Context(), `SELECT beat FROM arcrawl.pulse WHERE node = $1`, node).Scan(&n))
+	return n
 }
 
 // awaitLock waits until somebody waits for a lock in the database.
@@ -72,11 +120,11 @@ func stored(t *testing.T, s *Store) map[string]string {
 	return all
 }
 
-// allRows returns all rows of a shard, by their parts and keys.
-func allRows(t *testing.T, s *Store) map[string]string {
+// allRows returns the rows of some parts, by their parts and keys.
+func allRows(t *testing.T, s *Store, parts []int16) map[string]string {
 	t.Helper()
 	all, last := map[string]string{}, ""
-	must(t, s.Each(t.Context(), func(part int16, k, v []byte) error {
+	must(t, s.Each(t.Context(), parts, func(part int16, k, v []byte) error {
 		key := fmt.Sprintf("%d %s", part, k)
 		if part == 0 && key <= last {
 			t.Errorf("%q follows %q", key, last)
@@ -92,10 +140,10 @@ func row(k, v string) Row { return Row{Key: []byte(k), Value: []byte(v)} }
 func inPart(part int16, k, v string) Row { return Row{Part: part, Key: []byte(k), Value: []byte(v)} }
 
 // fence makes s fence another node as if that had stood still.
-func fence(t *testing.T, s *Store, st State) {
+func fence(t *testing.T, s *Store, node string) {
 	t.Helper()
-	if done, err := s.Fence(t.Context(), st.Owner, st.Beat); err != nil || !done {
-		t.Fatalf("fence %+v: %t, %v", st, done, err)
+	if done, err := s.Fence(t.Context(), node, beatOf(t, s, node)); err != nil || !done {
+		t.Fatalf("fence %s: %t, %v", node, done, err)
 	}
 }
 
@@ -107,106 +155,114 @@ func TestNodesShareACrawl(t *testing.T) {
 	for name, part := range map[string]func(*testing.T, *postgres.Server){
 		"protocol": protocol, "two_processes_of_one_name": twoProcessesOfOneName, "fence_waits_for_shipment": aFenceWaitsForAShipment,
 		"beat_prevents_fence": aBeatPreventsAFence, "transactions_are_repeated": transactionsAreRepeated,
-		"unusable_databases": unusableDatabases, "a_crawl_is_divided": aCrawlIsDivided, "hosts_follow_their_groups": hostsFollowTheirGroups,
-		"nothing_delays_beats": nothingDelaysBeats, "letters_are_set_aside": lettersAreSetAside,
-		"owners_report": ownersReport, "damaged_rows_are_kept": damagedRowsAreKept, "a_reader_delays_no_whole_store": aReaderDelaysNoWholeStore,
+		"unusable_databases": unusableDatabases, "rows_follow_their_parts": rowsFollowTheirParts,
+		"hosts_follow_their_groups": hostsFollowTheirGroups, "one_node_until_the_copy_is_whole": oneNodeUntilTheCopyIsWhole,
+		"nothing_delays_beats": nothingDelaysBeats, "beats_read_changes_only": beatsReadChangesOnly, "letters_are_set_aside": lettersAreSetAside,
+		"nodes_report": nodesReport, "damaged_rows_are_kept": damagedRowsAreKept, "a_reader_delays_no_whole_store": aReaderDelaysNoWholeStore,
 		"payloads_are_shared": payloadsAreShared, "words_have_numbers_of_their_own": wordsHaveNumbersOfTheirOwn, "nodes_find_each_other": nodesFindEachOther,
-		"nodes_are_unfit": nodesAreUnfit, "session_in_the_way": aFenceEndsASessionInItsWay,
+		"nodes_are_unfit": nodesAreUnfit, "session_in_the_way": aFenceEndsASessionInItsWay, "parts_have_one_owner": partsHaveOneOwner,
+		"take_against_fence": takeAgainstFence, "a_release_is_repeated": aReleaseIsRepeated, "a_commit_comes_late": aCommitComesLate,
+		"letters_are_exchanged": lettersAreExchanged, "keys_are_locked_in_order": keysAreLockedInOrder, "letters_cross": lettersCross,
+		"numbers_are_unique": numbersAreUnique, "nodes_are_removed": nodesAreRemoved, "a_report_in_words": aReportInWords,
+		"copies_are_exported": copiesAreExported,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, server.Database(t, name)) })
 	}
 }
 
-// protocol lets two nodes own a crawl one after the other. A node that does not own it, or is fenced, changes
-// nothing.
+// protocol lets two nodes own a crawl one after the other. A node that is fenced changes nothing.
 func protocol(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
 	a, b := open(t, db, "a"), open(t, db, "b")
 	if a.Crawl() == "" || a.Crawl() != b.Crawl() {
 		t.Errorf("the crawl is called %q and %q", a.Crawl(), b.Crawl())
 	}
-	st, err := b.Beat(ctx)
-	if err != nil || st.Own != 2 || !slices.Equal(st.Shards, []State{{}}) {
-		t.Fatalf("a crawl without owner: %+v, %v", st, err)
+	if st := beat(t, b); st.Own != 2 || st.Whole || st.Moves != 0 || st.Parts[0] != (Part{Clean: true}) || st.Crawler(0) != "" {
+		t.Fatalf("a crawl without owner: %+v", st)
 	}
-	before, one, err := a.Take(ctx, 1, "")
-	if err != nil || one != 1 || before.Whole {
-		t.Fatalf("take: %+v, epoch %d, %v", before, one, err)
+	if taken := take(t, a, every()); taken[7] != (Taken{Part: 7, Epoch: 1, Before: Part{Clean: true}}) {
+		t.Fatalf("took %+v", taken[7])
 	}
-	must(t, a.Clear(ctx, one))
-	must(t, a.Ship(ctx, one, All(row("x", "1"), row("y", ""), Row{Key: []byte("n")})))
-	must(t, a.Complete(ctx, one))
+	must(t, a.Clear(ctx))
+	must(t, a.Ship(ctx, All(row("x", "1"), row("y", ""), Row{Key: []byte("n")})))
+	must(t, a.Complete(ctx))
+	must(t, a.Complete(ctx)) // the answer to the first was lost
+	wantErr(t, a.Clear(ctx), ErrOwner)
 	changes := All(row("x", "2"), row("z", "3"), Row{Key: []byte("y"), Gone: true}, Row{Key: []byte("never"), Gone: true})
-	must(t, a.Ship(ctx, one, changes))
-	must(t, a.Ship(ctx, one, changes)) // the answer to the first was lost
+	must(t, a.Ship(ctx, changes))
+	must(t, a.Ship(ctx, changes)) // the answer to the first was lost
 	want := map[string]string{"x": "2", "z": "3", "n": ""}
 	if got := stored(t, b); !maps.Equal(got, want) {
 		t.Errorf("the rows are %q, want %q", got, want)
 	}
 
-	_, _, err = b.Take(ctx, 1, "")
-	wantErr(t, err, ErrOwner)
-	wantErr(t, b.Ship(ctx, one, changes), ErrOwner)
-	wantErr(t, b.Complete(ctx, one), ErrOwner)
-	wantErr(t, b.Leave(ctx, one, true), ErrOwner)
-	wantErr(t, a.Ship(ctx, one+1, All(row("x", "other epoch"))), ErrOwner)
-
-	st, err = b.Beat(ctx)
-	if s := st.Shards[0]; err != nil || s.Owner != "a" || s.Epoch != one || !s.Whole || s.Clean || s.Fenced {
-		t.Fatalf("the state is %+v, %v", st, err)
+	if taken, err := b.Take(ctx, every(), ""); err != nil || len(taken) != 0 {
+		t.Errorf("took %d parts of another node: %v", len(taken), err)
 	}
-	_, err = a.Beat(ctx)
-	must(t, err)
-	if done, err := b.Fence(ctx, "a", st.Shards[0].Beat); done || err != nil {
+	wantErr(t, b.Complete(ctx), ErrOwner)
+	st := beat(t, b)
+	if !st.Whole || st.Moves != 1 || st.Parts[5] != (Part{Owner: "a", Epoch: 1}) || st.Crawler(5) != "a" {
+		t.Fatalf("the state is %+v, of part 5 %+v", st.Moves, st.Parts[5])
+	}
+	beat(t, a)
+	if done, err := b.Fence(ctx, "a", st.Nodes[0].Beat); done || err != nil {
 		t.Errorf("a node was fenced that has beaten since: %v", err)
 	}
-	st, _ = b.Beat(ctx)
-	fence(t, b, st.Shards[0])
-	_, err = a.Beat(ctx)
+	fence(t, b, "a")
+	_, err := a.Beat(ctx)
 	wantErr(t, err, ErrFenced)
-	wantErr(t, a.Ship(ctx, one, All(row("x", "fenced"))), ErrFenced)
-	wantErr(t, a.Clear(ctx, one), ErrFenced)
-	wantErr(t, a.Complete(ctx, one), ErrFenced)
-	wantErr(t, a.Leave(ctx, one, true), ErrFenced)
-	_, _, err = a.Take(ctx, 1, "")
+	wantErr(t, a.Ship(ctx, All(row("x", "fenced"))), ErrFenced)
+	wantErr(t, a.Clear(ctx), ErrFenced)
+	wantErr(t, a.Complete(ctx), ErrFenced)
+	wantErr(t, a.Leave(ctx, every(), true), ErrFenced)
+	wantErr(t, a.SetAside(ctx, nil), ErrFenced)
+	_, err = a.Take(ctx, every(), "")
 	wantErr(t, err, ErrFenced)
 	_, err = a.Fence(ctx, "b", 1)
 	wantErr(t, err, ErrFenced)
 
-	before, two, err := b.Take(ctx, 1, "")
-	if err != nil || two != one+1 || before.Owner != "a" || !before.Fenced || before.Clean || !before.Whole {
-		t.Fatalf("take over: %+v, epoch %d, %v", before, two, err)
+	if st := beat(t, b); st.Crawler(5) != "" || !st.Nodes[0].Fenced || st.Nodes[1].Fenced {
+		t.Errorf("with a fenced owner the state is %+v", st.Nodes)
+	}
+	if taken := take(t, b, every()); taken[5] != (Taken{Part: 5, Epoch: 2, Before: Part{Owner: "a", Epoch: 1}}) {
+		t.Fatalf("took over %+v", taken[5])
 	}
 	if got := stored(t, b); !maps.Equal(got, want) {
 		t.Errorf("the rows are %q, want %q", got, want)
 	}
-	r, err := Look(ctx, db.URL(db.Address()), func() error { _, err := b.Beat(ctx); return err })
-	if err != nil || r.Shards[0].Owner != "b" || r.Shards[0].Epoch != two || !r.Shards[0].Whole || len(r.Nodes) != 2 || r.Nodes[0] != (NodeReport{Name: "a", Fenced: true, beat: r.Nodes[0].beat}) ||
-		r.Nodes[1].Name != "b" || !r.Nodes[1].Alive || r.Nodes[1].Fenced || r.Bytes == 0 || r.Synced != 0 {
-		t.Errorf("the report is %+v, %v", r, err)
-	}
-	must(t, b.Leave(ctx, two, true))
+	must(t, b.Leave(ctx, every(), true))
 	again := open(t, db, "a") // a new process of the node that was fenced
-	before, three, err := again.Take(ctx, 1, "")
-	if err != nil || three != two+1 || before.Owner != "" || !before.Clean || before.Epoch != two {
-		t.Fatalf("take what was released: %+v, epoch %d, %v", before, three, err)
+	if taken := take(t, again, every()); taken[5] != (Taken{Part: 5, Epoch: 4, Before: Part{Epoch: 2, Clean: true}}) {
+		t.Fatalf("took %+v after it was released", taken[5])
 	}
-	st, err = again.Beat(ctx)
-	if err != nil || st.Shards[0].Clean || st.Shards[0].Owner != "a" {
-		t.Errorf("after a clean start: %+v, %v", st, err)
+	if st := beat(t, again); st.Moves != 4 || st.Parts[5] != (Part{Owner: "a", Epoch: 4}) {
+		t.Errorf("after a clean start: %+v", st.Parts[5])
 	}
 }
 
 // twoProcessesOfOneName starts a second process of a node. The older one may do nothing more.
 func twoProcessesOfOneName(t *testing.T, db *postgres.Server) {
-	older, epoch := owner(t, db, "a")
+	ctx := t.Context()
+	older := owner(t, db, "a")
 	newer := open(t, db, "a")
-	_, err := older.Beat(t.Context())
+	if older.Number() != 1 || newer.Number() != 1 {
+		t.Errorf("the node has the numbers %d and %d", older.Number(), newer.Number())
+	}
+	_, err := older.Beat(ctx)
 	wantErr(t, err, ErrFenced)
-	wantErr(t, older.Ship(t.Context(), epoch, All(row("x", "1"))), ErrFenced)
-	before, _, err := newer.Take(t.Context(), 1, "")
-	if err != nil || before.Owner != "a" || before.Clean {
-		t.Errorf("the newer process takes the crawl: %+v, %v", before, err)
+	_, err = older.Take(ctx, every(), "")
+	wantErr(t, err, ErrFenced)
+	for what, err := range map[string]error{
+		"ship":    older.Ship(ctx, All(row("x", "1"))),
+		"release": older.Leave(ctx, every(), true),
+		"report":  older.Tell(ctx, []byte("I live")),
+	} {
+		if !errors.Is(err, ErrFenced) {
+			t.Errorf("%s: %v, want %v", what, err, ErrFenced)
+		}
+	}
+	if taken := take(t, newer, every()); taken[0].Before != (Part{Owner: "a", Epoch: 1}) {
+		t.Errorf("the newer process took %+v", taken[0])
 	}
 }
 
@@ -214,18 +270,12 @@ func twoProcessesOfOneName(t *testing.T, db *postgres.Server) {
 // and nothing after it.
 func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
-	a, epoch := owner(t, db, "a")
-	b := open(t, db, "b")
-	st, err := b.Beat(ctx)
-	must(t, err)
-
-	tx, err := a.pool.Begin(ctx)
-	must(t, err)
-	must(t, a.own(ctx, tx, epoch))
-	must(t, write(ctx, tx, []Row{row("x", "1")}))
+	a, b := owner(t, db, "a"), open(t, db, "b")
+	tx := halfShipped(t, a, row("x", "1"))
 	fenced := make(chan error, 1)
+	before := beatOf(t, b, "a")
 	var waiting sync.WaitGroup
-	waiting.Go(func() { _, err := b.Fence(ctx, "a", st.Shards[0].Beat); fenced <- err })
+	waiting.Go(func() { _, err := b.Fence(ctx, "a", before); fenced <- err })
 	awaitLock(t, b)
 	select {
 	case err := <-fenced:
@@ -235,19 +285,27 @@ func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
 	must(t, tx.Commit(ctx))
 	waiting.Wait()
 	must(t, <-fenced)
-	wantErr(t, a.Ship(ctx, epoch, All(row("x", "2"))), ErrFenced)
+	wantErr(t, a.Ship(ctx, All(row("x", "2"))), ErrFenced)
 	if got := stored(t, b); got["x"] != "1" {
 		t.Errorf("the rows are %q", got)
 	}
 }
 
+// halfShipped ships rows, and does not commit.
+func halfShipped(t *testing.T, s *Store, list ...Row) pgx.Tx {
+	t.Helper()
+	tx, err := s.pool.Begin(t.Context())
+	must(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+	must(t, errors.Join(s.permit(t.Context(), tx), s.lockShipments(t.Context(), tx), write(t.Context(), tx, list)))
+	return tx
+}
+
 // aBeatPreventsAFence lets a node beat while another one waits to fence it.
 func aBeatPreventsAFence(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
-	a, _ := owner(t, db, "a")
-	b := open(t, db, "b")
-	st, err := b.Beat(ctx)
-	must(t, err)
+	a, b := owner(t, db, "a"), open(t, db, "b")
+	before := beatOf(t, b, "a")
 	tx, err := a.pool.Begin(ctx)
 	must(t, err)
 	must(t, a.permit(ctx, tx))
@@ -255,15 +313,14 @@ func aBeatPreventsAFence(t *testing.T, db *postgres.Server) {
 	must(t, err)
 	done := true
 	var waiting sync.WaitGroup
-	waiting.Go(func() { done, err = b.Fence(ctx, "a", st.Shards[0].Beat) })
+	waiting.Go(func() { done, err = b.Fence(ctx, "a", before) })
 	awaitLock(t, a)
 	must(t, tx.Commit(ctx))
 	waiting.Wait()
 	if done || err != nil {
 		t.Errorf("a node was fenced whose beat came first: %t, %v", done, err)
 	}
-	_, err = a.Beat(ctx)
-	must(t, err)
+	beat(t, a)
 }
 
 // transactionsAreRepeated fails transactions as a database does that cannot put them in order.
@@ -304,30 +361,27 @@ func TestACrashOfTheDatabaseKeepsWholeShipments(t *testing.T) {
 	slow.Test(t)
 	db := postgres.New(t)
 	ctx := t.Context()
-	a, epoch := owner(t, db, "a")
+	a := owner(t, db, "a")
 	var many []Row
 	for i := range 10_003 {
 		many = append(many, row(fmt.Sprintf("k%06d", i), "1"))
 	}
-	must(t, a.Ship(ctx, epoch, All(many...)))
-	tx, err := a.pool.Begin(ctx)
-	must(t, err)
-	must(t, a.own(ctx, tx, epoch))
-	must(t, write(ctx, tx, []Row{row("k000000", "half")}))
+	must(t, a.Ship(ctx, All(many...)))
+	tx := halfShipped(t, a, row("k000000", "half"))
 	db.Crash()
 	if err := tx.Commit(ctx); err == nil {
 		t.Error("a database that is gone has committed")
 	}
 	brief, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := a.Ship(brief, epoch, All(many[:1]...)); err == nil || !IsUnreachable(err) {
+	if err := a.Ship(brief, All(many[:1]...)); err == nil || !IsUnreachable(err) {
 		t.Errorf("shipping to a database that is gone: %v", err)
 	}
 	db.Start()
 	for i := range many[:10] {
 		many[i].Value = []byte("2")
 	}
-	must(t, a.Ship(ctx, epoch, All(many[:10]...)))
+	must(t, a.Ship(ctx, All(many[:10]...)))
 	got := stored(t, a)
 	if len(got) != len(many) || got["k000000"] != "2" || got["k000010"] != "1" {
 		t.Errorf("%d rows, want %d; the first is %q", len(got), len(many), got["k000000"])
@@ -336,30 +390,37 @@ func TestACrashOfTheDatabaseKeepsWholeShipments(t *testing.T) {
 
 // unusableDatabases opens tables of another version, and wrong addresses.
 func unusableDatabases(t *testing.T, db *postgres.Server) {
+	ctx, url := t.Context(), db.URL(db.Address())
 	s := open(t, db, "a")
 	for _, change := range []string{
-		`UPDATE arcrawl.crawl SET format = 3`,
-		`UPDATE arcrawl.crawl SET format = 1`,                       // with payloads among the rows of shards
+		`UPDATE arcrawl.crawl SET format = 4`,
+		`UPDATE arcrawl.crawl SET format = 2`,                       // with shards
 		`ALTER TABLE arcrawl.crawl RENAME COLUMN format TO version`, // as before the first release
 	} {
-		_, err := s.pool.Exec(t.Context(), change)
+		_, err := s.pool.Exec(ctx, change)
 		must(t, err)
-		_, err = Open(t.Context(), db.URL(db.Address()), "b")
-		wantErr(t, err, ErrVersion)
-		if advice := strings.Contains(fmt.Sprint(err), "cluster leave"); advice == strings.HasSuffix(change, "3") {
-			t.Errorf("after %s: %v; want advice unless the tables are of a later arcrawl", change, err)
+		_, opened := Open(ctx, url, "b")
+		r, looked := Look(ctx, url, func() error { return nil })
+		_, reported := Reports(ctx, url)
+		for what, err := range map[string]error{
+			"open": opened, "look": looked, "reports": reported, "drain": Drain(ctx, url, "a", true),
+			"export": Export(ctx, url, func(Copies) error { return nil }),
+		} {
+			if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "arcrawl cluster leave") {
+				t.Errorf("after %s, %s: %v; want advice", change, what, err)
+			}
 		}
-		r, err := Look(t.Context(), db.URL(db.Address()), func() error { return nil })
-		wantErr(t, err, ErrVersion)
 		if !r.Used {
 			t.Errorf("after %s the database counts as unused", change)
 		}
 	}
 	empty := db.Database(t, "empty")
-	_, err := Look(t.Context(), empty.URL(db.Address()), func() error { return nil })
-	wantErr(t, err, ErrVersion)
+	r, err := Look(ctx, empty.URL(db.Address()), func() error { return nil })
+	if wantErr(t, err, ErrVersion); r.Used {
+		t.Error("an empty database counts as used")
+	}
 	// A replica can only be read. It does not know whether there are others.
-	_, err = Look(t.Context(), db.URL(db.Address())+"&default_transaction_read_only=on", func() error { return nil })
+	_, err = Look(ctx, url+"&default_transaction_read_only=on", func() error { return nil })
 	if err == nil || errors.Is(err, ErrVersion) {
 		t.Errorf("a replica was asked: %v", err)
 	}
@@ -374,23 +435,7 @@ func unusableDatabases(t *testing.T, db *postgres.Server) {
 	}
 }
 
-// TestAReportDoesNotGuessWhetherReplicasAreSynchronous prints what a user sees who may not read all statistics.
-func TestAReportDoesNotGuessWhetherReplicasAreSynchronous(t *testing.T) {
-	t.Parallel()
-	for want, r := range map[string]Report{
-		"replicas  1 of the database; this user may not see": {Replicas: 1, Hidden: 1},
-		"replicas  1 of the database, 1 of them synchronous": {Replicas: 1, Synced: 1},
-		"without a synchronous one":                          {Replicas: 1},
-	} {
-		var out strings.Builder
-		must(t, r.Write(&out))
-		if !strings.Contains(out.String(), want) || r.Hidden > 0 && strings.Contains(out.String(), "without a synchronous") {
-			t.Errorf("%+v: %s", r, &out)
-		}
-	}
-}
-
-// nothingDelaysBeats beats while a shipment waits, rows of other shards are read slowly, and no connection for these is
+// nothingDelaysBeats beats while a shipment waits, rows of other nodes are read slowly, and no connection for these is
 // left. Each delayed beat brings the end of the lease nearer.
 func nothingDelaysBeats(t *testing.T, db *postgres.Server) {
 	a := open(t, db, "a")
@@ -407,48 +452,4 @@ func nothingDelaysBeats(t *testing.T, db *postgres.Server) {
 	defer cancel()
 	_, err := a.Beat(brief)
 	wantErr(t, err, nil)
-}
-
-// lettersAreSetAside moves a damaged letter out of the way of others. Full names the shards with too many, and a whole
-// store replaces the rows of an earlier attempt without removing one after the other.
-func lettersAreSetAside(t *testing.T, db *postgres.Server) {
-	ctx := t.Context()
-	a, epoch := owner(t, db, "a")
-	must(t, a.Ship(ctx, epoch, All(row("old", "1"))))
-	for _, text := range []string{
-		`CREATE FUNCTION arcrawl.slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''one by one''; END'`,
-		`CREATE TRIGGER slow BEFORE DELETE ON arcrawl.row FOR EACH ROW EXECUTE FUNCTION arcrawl.slow()`,
-	} {
-		_, err := a.pool.Exec(ctx, text)
-		must(t, err)
-	}
-	must(t, a.Clear(ctx, epoch))
-	must(t, a.Ship(ctx, epoch, All(row("new", "1"))))
-	if got := stored(t, a); !maps.Equal(got, map[string]string{"new": "1"}) {
-		t.Errorf("the rows are %q", got)
-	}
-	must(t, a.Complete(ctx, epoch))
-
-	must(t, a.Send(ctx, epoch, []Letter{
-		{Shard: 1, Key: []byte("a"), Value: []byte("fine")}, {Shard: 1, Key: []byte("b"), Value: []byte("damaged")},
-	}))
-	for n, full := range map[int]bool{2: true, 3: false} {
-		if got, err := a.Full(ctx, n); err != nil || got[1] != full {
-			t.Errorf("shard 1 has %d letters or more: %v, %v", n, got, err)
-		}
-	}
-	list, err := a.Letters(ctx, 10)
-	if err != nil || len(list) != 2 {
-		t.Fatalf("the letters are %v, %v", list, err)
-	}
-	must(t, a.SetAside(ctx, epoch, list[1:]))
-	must(t, a.SetAside(ctx, epoch, list[1:])) // the answer to the first was lost
-	if list, err = a.Letters(ctx, 10); err != nil || len(list) != 1 || string(list[0].Value) != "fine" {
-		t.Errorf("the letters are %v, %v", list, err)
-	}
-	wantErr(t, a.SetAside(ctx, epoch+1, list), ErrOwner)
-	r, err := Look(ctx, db.URL(db.Address()), func() error { return nil })
-	if err != nil || r.Shards[0].Damaged != 1 || r.Shards[0].Letters != 1 {
-		t.Errorf("the state is %+v, %v", r.Shards, err)
-	}
 }

@@ -17,108 +17,31 @@ import (
 // The errors that say why a node may not continue.
 var (
 	ErrFenced  = errors.New("another node has fenced this one, or a process with the same name has started")
-	ErrOwner   = errors.New("another node owns the crawl")
+	ErrOwner   = errors.New("this node does not own the whole crawl, or other nodes may own it too")
 	ErrVersion = errors.New("unknown version of the tables")
 	ErrRegroup = errors.New("politeness.group has changed, and the parts of hosts with it")
 	ErrGroups  = errors.New("politeness.group is not the same here as at the nodes that crawl now: give all nodes the same " +
 		"configuration, and change groups while all nodes are stopped")
 )
 
-// Parts is the number of parts of a crawl. Each host belongs to one of them, and each part to a shard. It never
-// changes.
-const Parts = 1024
-
-// PartsOf returns the parts of a shard, one of a number of shards.
-func PartsOf(shard, shards int) (list []int16) {
-	for part := shard - 1; part < Parts; part += shards {
-		list = append(list, int16(part))
-	}
-	return list
-}
-
-// OwnPart stands for the rows of a shard that are about no host.
-func OwnPart(shard int) int16 { return int16(-shard) }
-
-// ShardOf returns the shard of a part, one of a number of shards. The shards of a multiple of that number are parts of
-// these.
-func ShardOf(part int16, shards int) int { return 1 + int(part)%shards }
-
-// Row is a row of a store. Its key and its value are bytes that only the store understands.
-type Row struct {
-	Part       int16 // that its host belongs to
-	Key, Value []byte
-	Gone       bool // the row was removed
-	Begins     bool // all rows of the part were removed whose keys begin with Key
-	Of         Table
-}
-
-// Table is the table of a row.
-type Table uint8
-
-// The tables.
-const (
-	OfPart   Table = iota
-	Payload        // the last value of a key stays
-	Greatest       // of payloads; the greatest value of a key stays
-)
-
-// All returns rows that are all in memory.
-func All(rows ...Row) Rows {
-	return func(ship func([]Row) error) error { return ship(rows) }
-}
-
-// States holds what the database has about the crawl.
-type States struct {
-	Own    int64    // the beat of the node that asks
-	Shards []State  // shard number n is at n-1
-	Nodes  []Member // that are not fenced and divide the shards among them, by name
-}
-
-// Member is a node that takes its part of the shards.
-type Member struct {
-	Name     string
-	Beat     int64
-	Draining bool // it is to own nothing
-	Unfit    bool // its disk or network is at fault, and it is to own nothing for a while
-	Door     Door // where it answers other nodes
-}
-
-// State holds what the database has about a shard of the crawl. A crawl that was never divided has one.
-type State struct {
-	Owner  string // node; "" = none
-	Fenced bool   // the owner is fenced
-	Beat   int64  // of the owner
-	Epoch  int64  // grows with each change of owner
-	Clean  bool   // the last owner stopped properly, and everything of it is here
-	Whole  bool   // the copy is whole; false until the first owner has shipped its store
-}
-
-// Crawler returns the node that crawls the shard; "" if none does.
-func (s State) Crawler() string {
-	if s.Fenced {
-		return ""
-	}
-	return s.Owner
-}
-
-// Store is a connection to the database, for one node.
+// Store is a connection to the database, for one node. A process has one.
 type Store struct {
-	pool  *pgxpool.Pool           // for shipments and letters
-	beats *pgxpool.Pool           // for beats alone, so that nothing delays them
-	looks *pgxpool.Pool           // for rows of other shards
-	finds *pgxpool.Pool           // for payloads
-	crawl string                  // name of the crawl in this database, made at random
-	door  *atomic.Pointer[Door]   // that this node has opened, until a beat has noted it
-	unfit *atomic.Pointer[string] // why this node can crawl nothing, until a beat has noted it
+	pool  *pgxpool.Pool // for shipments, for letters, and to load parts
+	beats *pgxpool.Pool // for beats alone, so that nothing delays them
+	looks *pgxpool.Pool // for rows of parts of other nodes
+	finds *pgxpool.Pool // for payloads
 
+	crawl       string // name of the crawl in this database, made at random
 	node        string
+	number      int // of the node
 	incarnation int64
-	shard       int // that the node has taken
-	shards      int // of the crawl at that time
+
+	door  atomic.Pointer[Door]   // that this node has opened, until a beat has noted it
+	unfit atomic.Pointer[string] // why this node can crawl nothing, until a beat has noted it
+	known atomic.Pointer[States] // as the last beat read it; nil before the first
 }
 
-// maxShipping is the maximum number of connections that ship and load the shards of a node. They are opened when they
-// are needed.
+// maxShipping is the maximum number of connections that ship and load. They are opened when they are needed.
 const maxShipping = 6
 
 // maxFinding is the maximum number of connections that look for payloads.
@@ -127,7 +50,7 @@ const maxFinding = 2
 // Open connects to the database, makes the tables if they are missing, and registers a node. An earlier process of this
 // node is fenced by that. The caller closes the store.
 func Open(ctx context.Context, database, node string) (_ *Store, err error) {
-	s := &Store{node: node, door: new(atomic.Pointer[Door]), unfit: new(atomic.Pointer[string])}
+	s := &Store{node: node}
 	for pool, connected := range map[**pgxpool.Pool]int32{
 		&s.pool: maxShipping, &s.beats: 1, &s.looks: 1, &s.finds: maxFinding,
 	} {
@@ -146,13 +69,6 @@ func Open(ctx context.Context, database, node string) (_ *Store, err error) {
 	return s, nil
 }
 
-// Another returns a store with the same connections, for one more shard of this node. Only the first one is closed.
-func (s *Store) Another() *Store {
-	other := *s
-	other.shard = 0
-	return &other
-}
-
 // Close closes the connections.
 func (s *Store) Close() {
 	for _, pool := range []*pgxpool.Pool{s.pool, s.beats, s.looks, s.finds} {
@@ -162,11 +78,11 @@ func (s *Store) Close() {
 	}
 }
 
-// Shards returns the number of shards of the crawl when this node took one. It does not change while nodes own shards.
-func (s *Store) Shards() int { return s.shards }
-
 // Crawl returns the name of the crawl in this database. Two databases have different ones.
 func (s *Store) Crawl() string { return s.crawl }
+
+// Number returns the number of this node, from 1. It has the same one until it is removed.
+func (s *Store) Number() int { return s.number }
 
 // register makes the process the only one of its node.
 func (s *Store) register(ctx context.Context) error {
@@ -181,148 +97,8 @@ func (s *Store) register(ctx context.Context) error {
 		if _, err := tx.Exec(ctx, pulse, s.node); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.member (node, draining) VALUES ($1, false) ON CONFLICT DO NOTHING`, s.node)
-		return err
+		return s.join(ctx, tx)
 	})
-}
-
-// Beat shows the other nodes that this one is alive, and returns the state of the crawl. It returns [ErrFenced] if the
-// node may not continue.
-func (s *Store) Beat(ctx context.Context) (st States, err error) {
-	door, unfit := s.door.Load(), s.unfit.Load()
-	err = inTransaction(ctx, s.beats, func(tx pgx.Tx) error {
-		if err := s.permit(ctx, tx); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `UPDATE arcrawl.pulse SET beat = beat + 1 WHERE node = $1`, s.node); err != nil {
-			return err
-		}
-		if err := errors.Join(s.noteDoor(ctx, tx, door), s.noteUnfit(ctx, tx, unfit)); err != nil {
-			return err
-		}
-		if st.Shards, err = states(ctx, tx); err != nil {
-			return err
-		}
-		if st.Nodes, err = members(ctx, tx); err != nil {
-			return err
-		}
-		return tx.QueryRow(ctx, `SELECT beat FROM arcrawl.pulse WHERE node = $1`, s.node).Scan(&st.Own)
-	})
-	if err != nil {
-		return States{}, fmt.Errorf("beat as node %s: %w", s.node, err)
-	}
-	s.door.CompareAndSwap(door, nil)
-	s.unfit.CompareAndSwap(unfit, nil)
-	return st, nil
-}
-
-// states reads the states of all shards.
-func states(ctx context.Context, tx pgx.Tx) ([]State, error) {
-	const text = `SELECT coalesce(c.owner, ''), coalesce(n.fenced, false), coalesce(p.beat, 0), c.epoch, c.clean, c.whole
-		FROM arcrawl.crawl c LEFT JOIN arcrawl.node n ON n.name = c.owner LEFT JOIN arcrawl.pulse p ON p.node = c.owner ORDER BY c.id`
-	return listOf[State](ctx, tx, text)
-}
-
-// members reads the nodes that divide the shards among them.
-func members(ctx context.Context, tx pgx.Tx) ([]Member, error) {
-	const text = `SELECT n.name, p.beat, m.draining, u.node IS NOT NULL, coalesce(d.address, ''), coalesce(d.print, '')
-		FROM arcrawl.node n JOIN arcrawl.pulse p ON p.node = n.name JOIN arcrawl.member m ON m.node = n.name
-		LEFT JOIN arcrawl.door d ON d.node = n.name AND d.incarnation = n.incarnation
-		LEFT JOIN arcrawl.unfit u ON u.node = n.name AND u.incarnation = n.incarnation WHERE NOT n.fenced ORDER BY n.name`
-	rows, _ := tx.Query(ctx, text)
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Member, err error) {
-		err = row.Scan(&m.Name, &m.Beat, &m.Draining, &m.Unfit, &m.Door.Address, &m.Door.Print)
-		return m, err
-	})
-}
-
-// permit makes sure that this process may act for its node, until the transaction ends.
-func (s *Store) permit(ctx context.Context, tx pgx.Tx) error {
-	var one int
-	err := tx.QueryRow(ctx, `SELECT 1 FROM arcrawl.node WHERE name = $1 AND incarnation = $2 AND NOT fenced FOR SHARE`,
-		s.node, s.incarnation).Scan(&one)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return ErrFenced
-	}
-	return err
-}
-
-// own makes sure that this process owns its shard since an epoch, until the transaction ends.
-func (s *Store) own(ctx context.Context, tx pgx.Tx, epoch int64) error {
-	if err := s.permit(ctx, tx); err != nil {
-		return err
-	}
-	var one int
-	err := tx.QueryRow(ctx, `SELECT 1 FROM arcrawl.crawl WHERE id = $3 AND owner = $1 AND epoch = $2 FOR SHARE`,
-		s.node, epoch, s.shard).Scan(&one)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return ErrOwner
-	}
-	return err
-}
-
-// Take makes this node the owner of a shard, if there is none, if it is fenced, or if it is this node. It returns the
-// state before, and the new epoch. Otherwise it returns [ErrOwner]. groups stands for the politeness groups of all
-// hosts, which decide about shards; "" = no host has one. [ErrGroups] says that owners of other shards have other
-// groups, and [ErrRegroup] that [Store.Regroup] must come first. Take is not safe for concurrent use with the methods
-// of the owner.
-func (s *Store) Take(ctx context.Context, shard int, groups string) (before State, epoch int64, err error) {
-	var shards int
-	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.permit(ctx, tx); err != nil {
-			return err
-		}
-		var id int
-		if err := tx.QueryRow(ctx, `SELECT id FROM arcrawl.crawl WHERE id = $1 FOR UPDATE`, shard).Scan(&id); err != nil {
-			return err
-		}
-		all, err := states(ctx, tx)
-		if err != nil {
-			return err
-		}
-		before, shards = all[shard-1], len(all)
-		if err := s.agree(ctx, tx, all, groups); err != nil {
-			return err
-		}
-		if before.Owner != "" && before.Owner != s.node && !before.Fenced {
-			return ErrOwner
-		}
-		return tx.QueryRow(ctx,
-			`UPDATE arcrawl.crawl SET owner = $1, epoch = epoch + 1, clean = false WHERE id = $2 RETURNING epoch`,
-			s.node, shard).Scan(&epoch)
-	})
-	if err != nil {
-		return State{}, 0, fmt.Errorf("take the crawl as node %s: %w", s.node, err)
-	}
-	s.shard, s.shards = shard, shards
-	return before, epoch, nil
-}
-
-// agree makes sure that the owners of other shards have the same politeness groups, and the parts of hosts too.
-func (s *Store) agree(ctx context.Context, tx pgx.Tx, all []State, groups string) error {
-	if len(all) < 2 {
-		return nil // without groups all hosts are in one shard too
-	}
-	const first = `INSERT INTO arcrawl.agreed (id, groups) VALUES (1, '') ON CONFLICT DO NOTHING`
-	if _, err := tx.Exec(ctx, first); err != nil {
-		return err
-	}
-	var agreed string
-	const text = `SELECT groups FROM arcrawl.agreed WHERE id = 1 FOR UPDATE`
-	if err := tx.QueryRow(ctx, text).Scan(&agreed); err != nil || agreed == groups {
-		return err
-	}
-	// A statement of its own sees the owners that were committed while this one waited for the lock.
-	all, err := states(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for _, other := range all {
-		if other.Owner != "" && other.Owner != s.node && !other.Fenced {
-			return ErrGroups
-		}
-	}
-	return ErrRegroup
 }
 
 // Fence ends the rights of another node, if it has not beaten since the given beat. It waits for a shipment of the node
@@ -338,7 +114,8 @@ func (s *Store) Fence(ctx context.Context, node string, beat int64) (done bool, 
 		if err := tx.QueryRow(ctx, beats, node).Scan(&now); err != nil || now != beat {
 			return err
 		}
-		if err := tx.QueryRow(ctx, `SELECT incarnation FROM arcrawl.node WHERE name = $1 FOR UPDATE`, node).Scan(&now); err != nil {
+		const lock = `SELECT incarnation FROM arcrawl.node WHERE name = $1 FOR UPDATE`
+		if err := tx.QueryRow(ctx, lock, node).Scan(&now); err != nil {
 			return err
 		}
 		// A statement of its own sees the beats that were committed while this one waited for the lock.
@@ -353,6 +130,85 @@ func (s *Store) Fence(ctx context.Context, node string, beat int64) (done bool, 
 		return false, fmt.Errorf("fence node %s: %w", node, err)
 	}
 	return done, nil
+}
+
+// IsUnreachable reports whether an error means that the database does not answer now, and not that it refuses.
+func IsUnreachable(err error) bool {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) { // 57: it is starting or stopping, or has no time; 53: no resources
+		return strings.HasPrefix(refused.Code, "57") || strings.HasPrefix(refused.Code, "53") ||
+			isLocked(err) || isUnordered(err)
+	}
+	for _, no := range []error{ErrFenced, ErrOwner, ErrVersion, ErrGroups, ErrRegroup} {
+		if errors.Is(err, no) {
+			return false
+		}
+	}
+	var syntax *pgconn.ParseConfigError
+	return !errors.As(err, &syntax)
+}
+
+// querier is a pool of connections, a connection or a transaction.
+type querier interface {
+	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, text string, args ...any) pgx.Row
+}
+
+// listOf returns the rows of a query, each as a struct whose fields are the columns.
+func listOf[T any](ctx context.Context, q querier, text string, args ...any) ([]T, error) {
+	rows, _ := q.Query(ctx, text, args...) // the rows have its error
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[T])
+}
+
+// columnOf returns the only column of a query.
+func columnOf[T any](ctx context.Context, q querier, text string, args ...any) ([]T, error) {
+	rows, _ := q.Query(ctx, text, args...)
+	return pgx.CollectRows(rows, pgx.RowTo[T])
+}
+
+// about adds to an error what was attempted. It returns nil if there is no error.
+func about(err error, what string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(what+": %w", append(args, err)...)
+}
+
+// permit makes sure that this process may act for its node, until the transaction ends.
+func (s *Store) permit(ctx context.Context, tx pgx.Tx) error {
+	var one int
+	err := tx.QueryRow(ctx, `SELECT 1 FROM arcrawl.node WHERE name = $1 AND incarnation = $2 AND NOT fenced FOR SHARE`,
+		s.node, s.incarnation).Scan(&one)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrFenced
+	}
+	return err
+}
+
+// permitted calls do in a transaction, and commits, if this process may act for its node.
+func (s *Store) permitted(ctx context.Context, do func(pgx.Tx) error) error {
+	return s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.permit(ctx, tx); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}
+
+// alone calls do in a transaction, and commits, if this process may act for its node. It waits for an earlier one of
+// the node whose answer was lost, and which the database may still commit: this one sees what that has changed.
+func (s *Store) alone(ctx context.Context, do func(pgx.Tx) error) error {
+	return s.permitted(ctx, func(tx pgx.Tx) error {
+		if err := s.lockShipments(ctx, tx); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}
+
+func (s *Store) lockShipments(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, `SELECT FROM arcrawl.member WHERE node = $1 FOR UPDATE`, s.node)
+	return err
 }
 
 // lockTime is how long a transaction waits for a node that holds a lock and stands still, before it ends the node's
@@ -380,29 +236,6 @@ func (s *Store) locking(ctx context.Context, node string, do func(pgx.Tx) error)
 	return attempt()
 }
 
-// Leave releases the crawl. clean says that nothing was in progress, and that everything is shipped.
-func (s *Store) Leave(ctx context.Context, epoch int64, clean bool) error {
-	const text = `UPDATE arcrawl.crawl SET owner = NULL, clean = $4 WHERE id = $1 AND owner = $2 AND epoch = $3`
-	err := s.changeOwned(ctx, text, s.shard, s.node, epoch, clean)
-	return about(err, "release the crawl as node %s", s.node)
-}
-
-// IsUnreachable reports whether an error means that the database does not answer now, and not that it refuses.
-func IsUnreachable(err error) bool {
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) { // 57: it is starting or stopping, or has no time; 53: no resources
-		return strings.HasPrefix(refused.Code, "57") || strings.HasPrefix(refused.Code, "53") ||
-			isLocked(err) || isUnordered(err)
-	}
-	for _, no := range []error{ErrFenced, ErrOwner, ErrVersion, ErrGroups, ErrRegroup} {
-		if errors.Is(err, no) {
-			return false
-		}
-	}
-	var syntax *pgconn.ParseConfigError
-	return !errors.As(err, &syntax)
-}
-
 // maxRepeats is how often a transaction is repeated that the database could not put in order.
 const maxRepeats = 10
 
@@ -411,57 +244,6 @@ const (
 	firstPause = 10 * time.Millisecond
 	maxPause   = 200 * time.Millisecond
 )
-
-// querier is a pool of connections, a connection or a transaction.
-type querier interface {
-	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
-}
-
-// listOf returns the rows of a query, each as a struct whose fields are the columns.
-func listOf[T any](ctx context.Context, q querier, text string, args ...any) ([]T, error) {
-	rows, _ := q.Query(ctx, text, args...) // the rows have its error
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[T])
-}
-
-// about adds to an error what was attempted. It returns nil if there is no error.
-func about(err error, what string, args ...any) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf(what+": %w", append(args, err)...)
-}
-
-// asOwner calls do in a transaction, and commits, if this process owns its shard since an epoch.
-func (s *Store) asOwner(ctx context.Context, epoch int64, do func(pgx.Tx) error) error {
-	return s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
-		return do(tx)
-	})
-}
-
-// change executes a statement as the owner of the shard.
-func (s *Store) change(ctx context.Context, epoch int64, text string, args ...any) error {
-	return s.asOwner(ctx, epoch, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, text, args...)
-		return err
-	})
-}
-
-// changeOwned executes a statement that changes the row of the shard only if this process owns it.
-func (s *Store) changeOwned(ctx context.Context, text string, args ...any) error {
-	return s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.permit(ctx, tx); err != nil {
-			return err
-		}
-		done, err := tx.Exec(ctx, text, args...)
-		if err == nil && done.RowsAffected() == 0 {
-			return ErrOwner
-		}
-		return err
-	})
-}
 
 // inTransaction calls do in a transaction, and commits.
 func (s *Store) inTransaction(ctx context.Context, do func(pgx.Tx) error) error {
@@ -488,7 +270,7 @@ func inTransaction(ctx context.Context, pool *pgxpool.Pool, do func(pgx.Tx) erro
 }
 
 // isUnordered reports whether a transaction could not be put in order with others: repeat it.
-func isUnordered(err error) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
-}
+func isUnordered(err error) bool { return hasCode(err, "40001", "40P01") }
+
+// isLocked reports whether a statement gave up because others used what it needs.
+func isLocked(err error) bool { return hasCode(err, "55P03") }

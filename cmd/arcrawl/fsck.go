@@ -23,7 +23,7 @@ func checkStore(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if tables, _ := filepath.Glob(filepath.Join(c.Storage.State, "*.sst")); len(tables) == 0 {
-		if err := daemon.CheckStore(cmd.Context(), c); err != nil {
+		if err := daemon.CheckStore(c); err != nil {
 			return err
 		}
 	}

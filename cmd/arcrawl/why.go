@@ -211,7 +211,7 @@ func whyNot(ctx context.Context, c *config.Config, q whatif.Question) (api.WhyNo
 		reasons, err := whatif.Explain(c, known, traps, q, time.Now())
 		return admin.WhyNot(q.URI.String(), reasons), err
 	}
-	if daemon.CheckStore(ctx, c) != nil {
+	if daemon.CheckStore(c) != nil {
 		return explain(nil, nil)
 	}
 	return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.WhyNot, error) {
