@@ -189,7 +189,7 @@ func (p *fixture) eventually(what string, is func() bool) {
 		if is() {
 			return
 		}
-		if p.failed != nil && len(p.failed) > 0 {
+		if len(p.failed) > 0 {
 			p.Errorf("node %s may not continue: %v", p.name, <-p.failed)
 			break
 		}

@@ -147,8 +147,15 @@ func TestPartsComeToRest(t *testing.T) {
 		nodes string
 		least int // parts that must move
 	}{
-		{"a", all}, {"ab", all / 2}, {"abc", all / 3}, {"abcd", all / 4}, {"abcde", all / 5}, {"abde", all / 5},
-		{"bd", all / 2}, {"bcd", all / 3}, {"d", 2 * all / 3},
+		{"a", all},
+		{"ab", all / 2},
+		{"abc", all / 3},
+		{"abcd", all / 4},
+		{"abcde", all / 5},
+		{"abde", all / 5},
+		{"bd", all / 2},
+		{"bcd", all / 3},
+		{"d", 2 * all / 3},
 	} {
 		moves := settle(strings.Split(step.nodes, "")...)
 		if moves < step.least-2 || moves > step.least+step.least/8+2 {

@@ -138,7 +138,7 @@ type Disk struct {
 // Archive describes the open archive files and the store.
 type Archive struct {
 	Files []WARCFile `json:"files" join:"list"` // being written
-	Store int64      `json:"store" join:"sum"`       // bytes of the store
+	Store int64      `json:"store" join:"sum"`  // bytes of the store
 
 	Handover Handover `json:"handover" join:"parts"`
 	Lost     Lost     `json:"lost" join:"parts"`
@@ -171,8 +171,8 @@ type Offload struct {
 
 // Upload says how far the upload of finished archive files is.
 type Upload struct {
-	Bucket string `json:"bucket" join:"some"`   // address of the server and name of the bucket
-	Done   int    `json:"done" join:"sum"` // files in the bucket
+	Bucket string `json:"bucket" join:"some"` // address of the server and name of the bucket
+	Done   int    `json:"done" join:"sum"`    // files in the bucket
 	// Files that were gone or changed before they were uploaded.
 	Skipped int `json:"skipped" join:"sum"`
 	// Files that are only in the bucket that was set earlier.
