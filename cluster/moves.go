@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -120,15 +121,19 @@ func (n *thisNode) crawl(list []int16) error {
 	return err
 }
 
-// releaseParts releases the parts that are leaving when their visits have ended, until ctx ends.
+// releaseParts releases the parts that are leaving, each when its visits have ended, until ctx ends.
 func (n *thisNode) releaseParts(ctx context.Context) {
 	for cli.Wait(ctx, claimsEvery) == nil {
 		list := n.parts.in(leaving)
 		if len(list) == 0 {
 			continue
 		}
-		claims, err := n.store.PartWith()
-		if err == nil && claims == 0 {
+		busy, err := n.store.PartWith()
+		for _, h := range busy {
+			part := n.partOf(h)
+			list = slices.DeleteFunc(list, func(other int16) bool { return other == part })
+		}
+		if err == nil && len(list) > 0 {
 			err = n.release(ctx, list)
 		}
 		if err != nil && ctx.Err() == nil {

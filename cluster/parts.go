@@ -144,11 +144,12 @@ func (p *partTable) mine(before time.Time) (list []int16, epochs map[int16]int64
 	return list, epochs
 }
 
-// wasClean reports whether the last owner of a part that is coming stopped properly.
+// wasClean reports whether the last owner of a part that is coming stopped properly. If this node has released it,
+// everything of it is shipped, also if the database does not know yet that the part was released.
 func (p *partTable) wasClean(part int16) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.owned[part].before.Clean
+	return p.owned[part].since.IsZero() || p.owned[part].before.Clean
 }
 
 // partOf returns the part of the crawl that a host belongs to.

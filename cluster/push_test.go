@@ -37,7 +37,7 @@ func TestAPushReachesAllNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pushed := filepath.Join(editor, "arcrawl.toml")
+	before, pushed := string(text), filepath.Join(editor, "arcrawl.toml")
 	daemontest.WriteFile(t, pushed, strings.Replace(string(text), "example/node-a", "example/node-p", 1))
 	out, err := exec.Command(f.binary, "reload", "--cluster", "--config", pushed).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "revision 1 is in force on a, b\n") {
@@ -76,8 +76,12 @@ func TestAPushReachesAllNodes(t *testing.T) {
 	if n := site.of("x"); n > 0 {
 		t.Errorf("%d requests were made with a configuration that is not the cluster's", n)
 	}
-	daemontest.WriteFile(t, a, string(text)) // as it was before the push reached it
+	daemontest.WriteFile(t, a, before) // as on a node that was away
+	if err := os.Remove(filepath.Join(f.dir, "a", "state", revisionFile)); err != nil {
+		t.Fatal(err)
+	}
 	first = f.start("a")
+	first.WaitToSay(t, "started")
 	first.WaitFor(t, "the configuration of the cluster on a node that starts", func() bool {
 		text, err := os.ReadFile(a)
 		return err == nil && strings.Contains(string(text), "example/node-p")

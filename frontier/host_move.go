@@ -106,24 +106,25 @@ func cutPortable(portable []byte) (kind string, h uri.Host, rest []byte, ok bool
 }
 
 // PartWith prepares hosts for [Frontier.Adopt] in another store: all that belong elsewhere now, as [Elsewhere] says.
-// Nothing is claimed from them any more; claims is the number of claims that have not ended. When it is 0, their rows
+// Nothing is claimed from them any more. It returns the hosts with claims that have not ended; the rows of the others
 // are all that another store needs.
-func (f *Frontier) PartWith() (claims int64, err error) {
+func (f *Frontier) PartWith() (busy []uri.Host, err error) {
 	if err := f.RefreshHosts(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	f.mu.Lock()
 	var leave []*host
 	for _, h := range f.byID {
-		if h.stray && h.uris > 0 {
-			leave, claims = append(leave, h), claims+h.claims()
+		switch {
+		case !h.stray || h.uris == 0:
+		case h.claims() > 0:
+			busy = append(busy, h.name)
+		default:
+			leave = append(leave, h)
 		}
 	}
 	f.mu.Unlock()
-	if claims > 0 {
-		return claims, nil
-	}
-	return 0, f.writeHosts(leave)
+	return busy, f.writeHosts(leave)
 }
 
 // Adopt makes hosts known that another store of the crawl had, with their histories. each calls its argument with the

@@ -76,9 +76,9 @@ func (p *movable) migrate() {
 	was, is, clean := p.world, p.other, len(p.claims) == 0
 	if clean {
 		*p.homes[was] = true
-		n, err := was.PartWith()
-		if must(p, err); n > 0 {
-			p.Fatalf("%d claims are in progress, want none", n)
+		busy, err := was.PartWith()
+		if must(p, err); len(busy) > 0 {
+			p.Fatalf("%q have claims, want none", busy)
 		}
 	}
 	rows := was.portable()
