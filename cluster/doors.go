@@ -44,15 +44,7 @@ func (n *thisNode) isSilent(node string) bool {
 func (n *thisNode) Crawler(h uri.Host) string { return n.found.Load().Crawler(n.partOf(h)) }
 
 // Orphans returns how many parts of the crawl no node crawls.
-func (n *thisNode) Orphans() (orphans int) {
-	st := n.found.Load()
-	for part := range st.Parts {
-		if st.Crawler(int16(part)) == "" {
-			orphans++
-		}
-	}
-	return orphans
-}
+func (n *thisNode) Orphans() int { return n.found.Load().Orphans() }
 
 // Door returns where a node answers other nodes; the zero value if it does not.
 func (n *thisNode) Door(node string) shared.Door {

@@ -35,7 +35,7 @@ const outdated = -1
 // errAhead returns the error of a store that is newer than the database. Nothing of it is removed.
 func errAhead(state string) error {
 	return fmt.Errorf("the database of the cluster has an older state than the store in %s, as after a backup was restored; "+
-		"to ship this store again, see \"The database\" in docs/cluster.md", state)
+		"to continue with the database as it is, see \"The database\" in docs/cluster.md", state)
 }
 
 // readMark reads the mark; found is false if there is none.

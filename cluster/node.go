@@ -83,7 +83,7 @@ type thisNode struct {
 	box      *letterbox
 	crowd    crowd         // since begin; nil in commands
 	placed   chan struct{} // is closed when the node has its first parts
-	isPlaced atomic.Bool
+	isPlaced sync.Once
 
 	shipping sync.Mutex      // held during a shipment, and while parts are released
 	courier  courier         // only Follow uses it
@@ -263,10 +263,9 @@ func (n *thisNode) Beat(ctx context.Context) {
 
 // ownsAll reports whether the database, asked at start, says that this node owns all parts that it has taken before.
 func (n *thisNode) ownsAll(st shared.States, start time.Time) bool {
-	list, epochs := n.parts.mine(start)
-	for _, part := range list {
+	for part, epoch := range n.parts.mine(start) {
 		// One that was released meanwhile is not among the present ones.
-		if is := st.Parts[part]; (is.Owner != n.o.Node || is.Epoch != epochs[part]) && n.parts.owns(part, epochs[part]) {
+		if is := st.Parts[part]; (is.Owner != n.o.Node || is.Epoch != epoch) && n.parts.owns(part, epoch) {
 			return false
 		}
 	}

@@ -47,9 +47,7 @@ func (n *thisNode) place(ctx context.Context, st sighting) error {
 			return err
 		}
 	}
-	if n.isPlaced.CompareAndSwap(false, true) {
-		close(n.placed)
-	}
+	n.isPlaced.Do(func() { close(n.placed) })
 	if list := v.release(); len(list) > 0 {
 		n.o.Log.Info().Int("parts", len(list)).Bool("draining", v.draining).Bool("unfit", v.unfit).
 			Msg("releasing hosts for other nodes: finishing their visits")
@@ -75,7 +73,7 @@ func (n *thisNode) view(st shared.States, now time.Time) view {
 			v.takers[m.Name] = 0
 		}
 	}
-	_, mine := n.parts.mine(time.Time{})
+	mine := n.parts.mine(time.Time{})
 	for part, p := range st.Parts {
 		owner, is := st.Crawler(int16(part)), n.parts.is(int16(part))
 		one := place{owner: owner, kept: is == kept, ready: is == kept || is == absent, freeFor: now.Sub(n.lives.since[part])}

@@ -156,8 +156,7 @@ func (n *thisNode) examine(now time.Time) {
 			why, since = text, from
 		}
 	}
-	mine, _ := n.parts.mine(time.Time{})
-	switch changed := n.fit.look(now, len(mine), why, since); {
+	switch changed := n.fit.look(now, len(n.parts.mine(time.Time{})), why, since); {
 	case !changed:
 	case n.fit.isUnfit():
 		n.shared.Unfit(why)

@@ -130,18 +130,17 @@ func (p *partTable) leave(list []int16, s partState) {
 	}
 }
 
-// mine returns the parts that this node owns, and has taken before a time; the zero time means all.
-func (p *partTable) mine(before time.Time) (list []int16, epochs map[int16]int64) {
+// mine returns the parts that this node owns, and has taken before a time, with their epochs; the zero time means all.
+func (p *partTable) mine(before time.Time) map[int16]int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	epochs = map[int16]int64{}
+	epochs := map[int16]int64{}
 	for part, o := range p.owned {
 		if !o.since.IsZero() && (before.IsZero() || o.since.Before(before)) {
-			list = append(list, int16(part))
 			epochs[int16(part)] = o.epoch
 		}
 	}
-	return list, epochs
+	return epochs
 }
 
 // wasClean reports whether the last owner of a part that is coming stopped properly. If this node has released it,

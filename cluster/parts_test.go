@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -38,11 +39,11 @@ func TestTheStatesOfParts(t *testing.T) {
 		t.Errorf("the rows of %v are here", current)
 	}
 	want("taken", kept, remains, remains, remains, coming)
-	if list, epochs := p.mine(time.Time{}); !slices.Equal(list, []int16{0, 1, 4}) || epochs[4] != 7 {
-		t.Errorf("this node owns %v since %v", list, epochs)
+	if mine := p.mine(time.Time{}); !maps.Equal(mine, map[int16]int64{0: 7, 1: 7, 4: 7}) {
+		t.Errorf("this node owns parts since the epochs %v", mine)
 	}
-	if list, _ := p.mine(at); len(list) != 0 {
-		t.Errorf("a beat of the moment before must know of %v", list)
+	if mine := p.mine(at); len(mine) != 0 {
+		t.Errorf("a beat of the moment before must know of %v", mine)
 	}
 	if !p.wasClean(1) || p.wasClean(4) || !p.owns(1, 7) || p.owns(1, 6) || p.owns(2, 5) {
 		t.Error("it is forgotten how parts were taken")
@@ -54,8 +55,8 @@ func TestTheStatesOfParts(t *testing.T) {
 	p.set([]int16{1}, leaving)
 	p.leave([]int16{1}, remains)
 	want("released", here, remains, absent, absent, coming)
-	if list, _ := p.mine(time.Time{}); !slices.Equal(list, []int16{0, 4}) {
-		t.Errorf("this node owns %v", list)
+	if mine := p.mine(time.Time{}); !maps.Equal(mine, map[int16]int64{0: 7, 4: 7}) {
+		t.Errorf("this node owns parts since the epochs %v", mine)
 	}
 	p.dropped([]int16{1})
 	want("removed", here, absent, absent, absent, coming)

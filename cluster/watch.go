@@ -30,12 +30,9 @@ const tellAfter = time.Minute
 // look compares the nodes with what it saw last, and logs once that nobody crawls some hosts.
 func (w *watch) look(st sighting, log zerolog.Logger) {
 	w.now = st.at
-	owners, orphans := map[string]bool{}, 0
-	for part, p := range st.Parts {
+	owners, orphans := map[string]bool{}, st.Orphans()
+	for _, p := range st.Parts {
 		owners[p.Owner] = true
-		if st.Crawler(int16(part)) == "" {
-			orphans++
-		}
 	}
 	now := map[string]seenNode{}
 	for _, m := range st.Nodes {

@@ -156,16 +156,6 @@ func (f *Frontier) foreignRobots(file robotsFile) (c RobotsCopy, ok bool) {
 	return w.copy(), true
 }
 
-// Strays returns how many hosts with URIs in this store belong to other stores. They are not visited.
-func (f *Frontier) Strays() (n int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, h := range f.byID {
-		n += int(countIf(h.stray && h.uris > 0))
-	}
-	return n
-}
-
 // Has reports whether this store counts a host: it belongs here, or only this store has its URIs.
 func (f *Frontier) Has(host uri.Host) bool {
 	f.mu.Lock()
@@ -174,9 +164,9 @@ func (f *Frontier) Has(host uri.Host) bool {
 	return h == nil && !f.IsForeign(host) || h != nil && !h.isElsewhere()
 }
 
-// DropStrays removes the URIs of hosts that belong to other stores, after a store was copied for several of them. Hosts
-// for which stays returns true are kept. It stops early when stop is closed, and then returns false. before is called
-// before each portion, and may wait.
+// DropStrays removes the URIs of hosts that belong to other stores, after [Frontier.PartWith]. Hosts for which stays
+// returns true are kept. It stops early when stop is closed, and then returns false. before is called before each
+// portion, and may wait.
 func (f *Frontier) DropStrays(stop <-chan struct{}, stays func(uri.Host) bool, before func()) (done bool, err error) {
 	f.mu.Lock()
 	var strays []*host

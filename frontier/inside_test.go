@@ -469,3 +469,13 @@ func TestDueURIsAreReadOnce(t *testing.T) {
 	check(50*time.Second, 50, 0) // the clock was set back
 	check(400*time.Second, 299, 50)
 }
+
+// Strays returns how many hosts with URIs in this store belong to other stores. They are not visited.
+func (f *Frontier) Strays() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, h := range f.byID {
+		n += int(countIf(h.stray && h.uris > 0))
+	}
+	return n
+}

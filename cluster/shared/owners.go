@@ -2,7 +2,6 @@ package shared
 
 import (
 	"context"
-	"errors"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -10,14 +9,8 @@ import (
 // Owners returns who owns the parts of a crawl, without being a node of it. Only Whole and Parts are set. It returns
 // [ErrUnused] if no node has made the tables.
 func Owners(ctx context.Context, database string) (st States, err error) {
-	c, err := connect(ctx, database)
-	if err != nil {
-		return st, err
-	}
-	defer func() { err = errors.Join(err, c.Close(ctx)) }()
-	if _, err := nameOf(ctx, c); err != nil {
-		return st, about(err, "read the owners of the crawl")
-	}
-	err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return new(Store).readParts(ctx, tx, &st) })
+	err = visit(ctx, database, func(c *pgx.Conn) error {
+		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return new(Store).readParts(ctx, tx, &st) })
+	})
 	return st, about(err, "read the owners of the crawl")
 }

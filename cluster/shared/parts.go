@@ -44,6 +44,16 @@ func (st States) Crawler(part int16) string {
 	return owner
 }
 
+// Orphans returns how many parts no node crawls.
+func (st States) Orphans() (orphans int) {
+	for part := range st.Parts {
+		if st.Crawler(int16(part)) == "" {
+			orphans++
+		}
+	}
+	return orphans
+}
+
 // Beat shows the other nodes that this one is alive, and returns the state of the crawl. It returns [ErrFenced] if the
 // node may not continue.
 func (s *Store) Beat(ctx context.Context) (st States, err error) {
