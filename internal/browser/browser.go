@@ -96,10 +96,30 @@ func run[T any](p *Page, what string, action chromedp.Action[T]) T {
 	return v
 }
 
-// Go opens a URI and waits until the page and its embedded resources are loaded.
+// Go opens a URI and waits until the page and its embedded resources are loaded. On a busy machine Chromium may never
+// say that they are: then it is asked again.
 func (p *Page) Go(uri string) {
 	p.t.Helper()
-	p.do("open "+uri, chromedp.Navigate(uri))
+	if err := p.open(uri, patience); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// open opens a URI, twice at most, and waits for so long each time.
+func (p *Page) open(uri string, most time.Duration) error {
+	for again := false; ; again = true {
+		ctx, end := context.WithTimeout(p.ctx, most)
+		_, err := chromedp.Run(ctx, chromedp.Navigate(uri))
+		end()
+		if err == nil {
+			return nil
+		}
+		err = fmt.Errorf("open %s: %w; %s", uri, err, p.says())
+		if again || ctx.Err() == nil || p.ctx.Err() != nil {
+			return err
+		}
+		p.t.Log(err, "; it is opened again")
+	}
 }
 
 // Eval returns the value of a JavaScript expression as JSON. It waits for a promise.

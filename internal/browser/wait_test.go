@@ -1,9 +1,13 @@
 package browser
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -31,6 +35,34 @@ func TestAWaitForWhatNeverComesEnds(t *testing.T) {
 	busy := `(() => { for (const end = Date.now() + 500; Date.now() < end;); return false })()`
 	if err := p.within(100*time.Millisecond, busy); err == nil {
 		t.Error("a wait for a script that takes longer succeeds")
+	}
+}
+
+// TestAPageThatIsNeverLoadedIsOpenedAgain opens a page with a picture that the server never sends the first time, and
+// one with a picture that it never sends.
+func TestAPageThatIsNeverLoadedIsOpenedAgain(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/never.png", r.URL.Path == "/late.png" && asked.Add(1) == 1:
+			<-r.Context().Done()
+		case strings.HasSuffix(r.URL.Path, ".png"):
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, `<p>here</p><img src="`+r.URL.Path+`.png">`)
+		}
+	}))
+	defer site.Close()
+	defer site.CloseClientConnections()
+	p := Open(t, 200, 100)
+	if err := p.open(site.URL+"/late", 3*time.Second); err != nil || asked.Load() < 2 {
+		t.Errorf("the picture was asked for %d times: %v", asked.Load(), err)
+	}
+	err := p.open(site.URL+"/never", 500*time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "/never: context deadline exceeded; "+site.URL+"/never says here") {
+		t.Errorf("a page that is never loaded: %v", err)
 	}
 }
 
