@@ -33,7 +33,7 @@ const late = 3 * time.Second
 
 // freeze stops a node for a while, and lets it continue.
 func (f *processes) freeze(name string, d time.Duration) {
-	f.Logf("freeze node %s for %s", name, d)
+	f.count("frozen", "freeze node %s for %s", name, d)
 	from := time.Now()
 	f.signal(name, syscall.SIGSTOP)
 	time.Sleep(d)
@@ -52,7 +52,7 @@ func (f *processes) wasFrozen(r askedFor) bool {
 
 // cut lets nothing through between a node and the database for a while, or nothing in one direction.
 func (f *processes) cut(name string, d time.Duration, toDatabase, toNode bool) {
-	f.Logf("cut node %s from the database for %s, from it %t, to it %t", name, d, toDatabase, toNode)
+	f.count("cut", "cut node %s from the database for %s, from it %t, to it %t", name, d, toDatabase, toNode)
 	p := f.proxies[name]
 	for gate, closed := range map[*sync.RWMutex]bool{&p.gate: toDatabase, &p.back: toNode} {
 		if closed {
@@ -66,7 +66,7 @@ func (f *processes) cut(name string, d time.Duration, toDatabase, toNode bool) {
 // kill kills nodes, each some time after the one before, and starts them again after the last pause.
 func (f *processes) kill(names []string, pauses ...time.Duration) {
 	for i, name := range names {
-		f.Logf("kill node %s, and wait %s", name, pauses[i])
+		f.count("killed", "kill node %s, and wait %s", name, pauses[i])
 		d := f.daemon(name)
 		_ = d.Cmd.Process.Kill() // it may have ended, because it was fenced
 		<-d.Gone
@@ -77,41 +77,42 @@ func (f *processes) kill(names []string, pauses ...time.Duration) {
 	}
 }
 
-// crash crashes the database, and starts it again after a while.
-func (f *processes) crash(db *postgres.Server, away time.Duration) {
-	f.Logf("crash the database, and wait %s", away)
-	db.Crash()
-	time.Sleep(away)
-	db.Start()
+// count counts a fault, and logs what happens.
+func (f *processes) count(kind, format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.counts == nil {
+		f.counts = map[string]int{}
+	}
+	f.counts[kind]++
+	f.Logf(format, args...)
 }
 
 // fault hurts some of the nodes, and starts again what has ended.
-func (f *processes) fault(names []string, r *rand.Rand) {
+func (f *processes) fault(names []string, r *rand.Rand, db *failingDatabase) {
 	order := r.Perm(len(names))
 	name, other := names[order[0]], names[order[1]]
 	upTo := func(seconds int) time.Duration { return time.Duration(r.IntN(1000*seconds)) * time.Millisecond }
-	long := func(from int) time.Duration { // up to 60 s, seldom more than 30
-		x := r.Float64()
-		return time.Duration((float64(from) + float64(60-from)*x*x*x*x) * float64(time.Second))
-	}
-	switch kind := r.IntN(20); {
-	case kind < 6:
+	switch kind := r.IntN(22); {
+	case kind < 5:
 		f.kill([]string{name}, upTo(20))
-	case kind < 8: // the second one while others load the hosts of the first one
+	case kind < 7: // the second one while others load the hosts of the first one
 		f.kill([]string{name, other}, 18*time.Second+upTo(10), upTo(3))
-	case kind < 12:
-		f.freeze(name, long(2))
-	case kind < 13:
+	case kind < 10:
+		f.losePower(name, upTo(40), db)
+	case kind < 14:
+		f.freeze(name, long(r, 2))
+	case kind < 15:
 		cut := make(chan struct{})
-		d := long(1)
+		d := long(r, 1)
 		go func() { f.cut(other, d, true, true); close(cut) }()
-		f.freeze(name, long(2))
+		f.freeze(name, long(r, 2))
 		<-cut
-	case kind < 17:
+	case kind < 19:
 		way := r.IntN(4)
-		f.cut(name, long(1), way != 0, way != 1)
+		f.cut(name, long(r, 1), way != 0, way != 1)
 	default:
-		f.Logf("stop node %s properly", name)
+		f.count("stopped properly", "stop node %s properly", name)
 		f.signal(name, syscall.SIGTERM)
 		<-f.daemon(name).Gone
 		f.start(name)
@@ -120,9 +121,15 @@ func (f *processes) fault(names []string, r *rand.Rand) {
 	f.restart(names)
 }
 
+// long returns a duration from some seconds up to 60 s, seldom more than 30.
+func long(r *rand.Rand, from int) time.Duration {
+	x := r.Float64()
+	return time.Duration((float64(from) + float64(60-from)*x*x*x*x) * float64(time.Second))
+}
+
 // faults hurts all nodes n times at random, four and more nodes in two groups at once. Each tenth time it crashes the
-// database.
-func (f *processes) faults(n int, seed uint64, db *postgres.Server) {
+// database: it is away for up to a minute, or its standby is promoted.
+func (f *processes) faults(n int, seed uint64, db *failingDatabase) {
 	groups := [][]string{f.names}
 	if half := len(f.names) / 2; half > 1 {
 		groups = [][]string{f.names[:half], f.names[half:]}
@@ -133,14 +140,19 @@ func (f *processes) faults(n int, seed uint64, db *postgres.Server) {
 			r := rand.New(rand.NewPCG(seed, uint64(g)))
 			for i := range n / len(groups) {
 				f.Logf("%s: fault %d of %d for the nodes %q", time.Now().Format(time.TimeOnly), i+1, n/len(groups), names)
-				if f.fault(names, r); g == 0 && i%10 == 5 {
-					f.crash(db, time.Duration(r.IntN(15_000))*time.Millisecond)
+				switch f.fault(names, r, db); {
+				case g > 0 || i%10 != 5:
+				case i%20 == 5:
+					db.failOver(f, time.Duration(r.IntN(20_000))*time.Millisecond)
+				default:
+					db.crash(f, time.Duration(60*r.Float64()*float64(time.Second)))
 				}
 				time.Sleep(time.Duration(r.IntN(3_000)) * time.Millisecond)
 			}
 		})
 	}
 	running.Wait()
+	f.Logf("faults: %v", f.counts)
 }
 
 // restart starts nodes again that have ended because they were fenced, as systemd does.
@@ -167,7 +179,7 @@ type ownersAt struct {
 }
 
 // watchOwners notes several times a second who owns what, until stop is called.
-func watchOwners(t *testing.T, database string) (stop func() []ownersAt) {
+func watchOwners(t *testing.T, database func() string) (stop func() []ownersAt) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var all []ownersAt
 	done := make(chan struct{})
@@ -177,7 +189,7 @@ func watchOwners(t *testing.T, database string) (stop func() []ownersAt) {
 		for ctx.Err() == nil {
 			ask, end := context.WithTimeout(ctx, time.Second)
 			if c == nil || c.IsClosed() {
-				c, _ = pgx.Connect(ask, database)
+				c, _ = pgx.Connect(ask, database())
 			}
 			if c != nil {
 				if now, err := ownersNow(ask, c); err == nil {
@@ -293,18 +305,19 @@ func newChaos(t *testing.T, db *postgres.Server) *processes {
 	return f
 }
 
-// TestCluster lets three nodes crawl hosts that link to each other, while nodes are killed, frozen,
-// stopped and cut from the database, and the database crashes. No host gets two requests within its rest, whichever
-// nodes made them, and none from a node without a lease. Each remembered visit is in a log and an archive, and each URI
-// is known. The archives have no fault. ARCRAWL_FAULTS is the number of random faults; without it a node
-// that crawls is killed, and starts again after three seconds. ARCRAWL_NODES is the number of nodes, and
-// ARCRAWL_HOSTS of hosts.
+// TestCluster lets three nodes crawl hosts that link to each other, while nodes are killed, frozen, stopped, cut from
+// the database and without power, and the database crashes and fails over. No host gets two requests within its rest,
+// whichever nodes made them, and none from a node without a lease. Each remembered visit is in a log and an archive,
+// and each URI is known. The archives have no fault. ARCRAWL_FAULTS is the number of random faults; without it a node
+// that crawls is killed, and starts again after three seconds. ARCRAWL_NODES is the number of nodes, and ARCRAWL_HOSTS
+// of hosts.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	db := postgres.New(t)
 	f := newChaos(t, db)
-	stop := watchOwners(t, db.URL(db.Address()))
+	all := &failingDatabase{first: db}
+	stop := watchOwners(t, all.url)
 	for _, name := range f.names {
 		f.start(name)
 	}
@@ -314,9 +327,10 @@ func TestCluster(t *testing.T) {
 	if faults := number(t, "ARCRAWL_FAULTS", 0); faults == 0 {
 		f.kill([]string{"b"}, 3*time.Second)
 	} else {
+		all.standBy = db.StandBy()
 		seed := uint64(time.Now().UnixNano())
 		t.Logf("%d faults of seed %d", faults, seed)
-		f.faults(faults, seed, db)
+		f.faults(faults, seed, all)
 	}
 	f.awaitAll(f.names...)
 	for _, name := range f.names {

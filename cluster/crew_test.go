@@ -30,8 +30,9 @@ type processes struct {
 	running map[string]*daemontest.Process
 	proxies map[string]*silentProxy // between each node and the database
 
-	mu      sync.Mutex // guards freezes, and running while several goroutines use it
+	mu      sync.Mutex // guards the fields below, and running while several goroutines use it
 	freezes []freeze
+	counts  map[string]int // of faults
 }
 
 // newProcesses writes the configurations of nodes of a site, which have a database.

@@ -49,6 +49,7 @@ func (n *thisNode) receiveParts(ctx context.Context) {
 		if err == nil && len(some) == len(list) {
 			loaded.tell(n.o.Log)
 			loaded = arrivals{}
+			err = n.crowd.AddSeeds()
 		}
 		if err != nil && ctx.Err() == nil {
 			n.fail(fmt.Errorf("load hosts from the database of the cluster: %w", err))
@@ -114,9 +115,13 @@ func (n *thisNode) awaitMirror(ctx context.Context) {
 // crawl lets the hosts of parts be visited, whose rows are here.
 func (n *thisNode) crawl(list []int16) error {
 	n.parts.set(list, here)
-	err := n.store.RefreshHosts()
+	some := map[int16]bool{}
+	for _, part := range list {
+		some[part] = true
+	}
+	err := n.store.RefreshHosts(func(h uri.Host) bool { return some[n.partOf(h)] })
 	if err == nil && n.crowd != nil {
-		err = n.crowd.AddSeeds()
+		n.crowd.Wake()
 	}
 	return err
 }
@@ -259,5 +264,9 @@ func (n *thisNode) take(ctx context.Context, st shared.States, list []int16) err
 	if len(current) == 0 {
 		return nil
 	}
-	return n.crawl(current)
+	err = n.crawl(current)
+	if err == nil && n.crowd != nil {
+		err = n.crowd.AddSeeds()
+	}
+	return err
 }

@@ -83,6 +83,7 @@ func (p *fixture) options() nodeOptions {
 type noCrowd struct{}
 
 func (noCrowd) AddSeeds() error                 { return nil }
+func (noCrowd) Wake()                           {}
 func (noCrowd) FlushHosts() error               { return nil }
 func (noCrowd) ForgetHosts(func(uri.Host) bool) {}
 

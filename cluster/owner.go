@@ -50,6 +50,7 @@ func (n *thisNode) Elsewhere() frontier.Elsewhere { return n.box }
 // crowd holds what a daemon knows of hosts besides the store.
 type crowd interface {
 	AddSeeds() error                    // of hosts that are here
+	Wake()                              // looks for what is due
 	FlushHosts() error                  // writes what is only in memory to the store
 	ForgetHosts(is func(uri.Host) bool) // drops what is in memory
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -213,6 +214,7 @@ func TestAnotherNodeTakesHostsOver(t *testing.T) {
 // silentProxy passes connections on to a server, or holds everything back.
 type silentProxy struct {
 	address string
+	to      atomic.Pointer[string] // the server's address, for new connections
 	gate    sync.RWMutex // held for writing while nothing gets to the server
 	back    sync.RWMutex // held for writing while nothing gets back
 }
@@ -225,20 +227,21 @@ func startProxy(t *testing.T, to string) *silentProxy {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	p := &silentProxy{address: l.Addr().String()}
+	p.to.Store(&to)
 	go func() {
 		for {
 			from, err := l.Accept()
 			if err != nil {
 				return
 			}
-			go p.pass(from, to)
+			go p.pass(from)
 		}
 	}()
 	return p
 }
 
-func (p *silentProxy) pass(from net.Conn, to string) {
-	server, err := net.Dial("tcp", to)
+func (p *silentProxy) pass(from net.Conn) {
+	server, err := net.Dial("tcp", *p.to.Load())
 	if err != nil {
 		_ = from.Close()
 		return

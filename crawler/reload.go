@@ -87,7 +87,7 @@ func (c *Crawler) putInForce(successor *config.Config, plan whatif.Plan, now tim
 	if _, err := c.AddSeeds(now); err != nil {
 		return fmt.Errorf("add the seeds: %w", err)
 	}
-	if err := c.parts.Frontier.RefreshHosts(); err != nil {
+	if err := c.parts.Frontier.RefreshHosts(nil); err != nil {
 		return fmt.Errorf("apply the valence of hosts: %w", err)
 	}
 	signal(c.scopeChanged)

@@ -133,9 +133,12 @@ func (d *Daemon) Reload() error {
 // that have come to it. Known seeds do not change.
 func (d *Daemon) AddSeeds() error {
 	_, err := d.crawler.AddSeeds(d.o.Now())
-	d.crawler.Wake()
+	d.Wake()
 	return err
 }
+
+// Wake lets the crawl look at once for what is due, after hosts have come to its store.
+func (d *Daemon) Wake() { d.crawler.Wake() }
 
 // FlushHosts writes what was learned of hosts into the store, as far as it is in memory alone.
 func (d *Daemon) FlushHosts() error {

@@ -43,7 +43,7 @@ func TestValenceMayChange(t *testing.T) {
 	w.claim(now.Add(48*time.Hour), "http://a.example/page/4")
 	w.nothing(now.Add(48 * time.Hour))
 	valence = 2
-	must(t, w.RefreshHosts()) // no visit of the host ends meanwhile
+	must(t, w.RefreshHosts(nil)) // no visit of the host ends meanwhile
 	w.claimAny(now.Add(48 * time.Hour))
 }
 

@@ -240,7 +240,7 @@ func TestEvictionNextToEverythingElse(t *testing.T) {
 			_, _, err := w.SteerHosts(now, hostPattern(r), frontier.HostAction{Verb: frontier.Wake})
 			return err
 		},
-		func(*rand.Rand, time.Time) error { return w.RefreshHosts() },
+		func(*rand.Rand, time.Time) error { return w.RefreshHosts(nil) },
 		func(r *rand.Rand, now time.Time) error {
 			w.Hosts(now)
 			w.Counts(now)

@@ -109,7 +109,7 @@ func cutPortable(portable []byte) (kind string, h uri.Host, rest []byte, ok bool
 // Nothing is claimed from them any more. It returns the hosts with claims that have not ended; the rows of the others
 // are all that another store needs.
 func (f *Frontier) PartWith() (busy []uri.Host, err error) {
-	if err := f.RefreshHosts(); err != nil {
+	if err := f.RefreshHosts(nil); err != nil {
 		return nil, err
 	}
 	f.mu.Lock()

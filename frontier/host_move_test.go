@@ -86,12 +86,12 @@ func (p *movable) migrate() {
 	p.endClaims()
 	is.adopt(p.now, clean, rows)
 	*p.homes[is] = false
-	must(p, is.RefreshHosts())
+	must(p, is.RefreshHosts(nil))
 	if !clean {
 		was.reopen(p.now)
 	}
 	*p.homes[was] = true
-	must(p, was.RefreshHosts())
+	must(p, was.RefreshHosts(nil))
 	done, err := was.DropStrays(nil, func(uri.Host) bool { return false }, func() {})
 	if left := histories(p, was.Frontier); !done || err != nil || len(left) > 0 || was.Strays() > 0 {
 		p.Fatalf("hosts that moved away: %v, %v, left %q", done, err, left)
@@ -177,7 +177,7 @@ func TestAnAdoptionThatFailedIsRepeated(t *testing.T) {
 	maps.DeleteFunc(rows, func(k string, v []byte) bool { return bytes.Contains(v, []byte("http://a.example/2")) })
 	to.adopt(day, true, rows)
 	far = false
-	must(t, to.RefreshHosts())
+	must(t, to.RefreshHosts(nil))
 	must(t, to.Check())
 	var got []string
 	must(t, to.Each(func(r frontier.Record) error { got = append(got, r.URI.String()); return nil }))

@@ -371,18 +371,18 @@ func TestRefreshHostsMovesHostsBetweenGroups(t *testing.T) {
 	w.addDue(day, "http://c.example/", at(-time.Second))
 	for _, group := range []string{"one", "two"} {
 		name = group
-		must(t, w.RefreshHosts())
+		must(t, w.RefreshHosts(nil))
 		w.check()
 	}
 	c := w.claim(day, "http://c.example/")
 	w.nothing(day)
 	leaves = "c.example"
-	must(t, w.RefreshHosts()) // the one that is being visited leaves after the others were looked at
+	must(t, w.RefreshHosts(nil)) // the one that is being visited leaves after the others were looked at
 	w.check()
 	w.claim(day, "http://a.example/")
 	w.nothing(day)
 	name = ""
-	must(t, w.RefreshHosts())
+	must(t, w.RefreshHosts(nil))
 	w.claim(day, "http://b.example/")
 	w.settle(c, visited(c, day, time.Hour))
 }

@@ -108,29 +108,30 @@ func (a HostAction) apply(s *state, now time.Time) (changed bool) {
 	return changed
 }
 
-// RefreshHosts calls [Options].Valence and Group again for all hosts, so that a new configuration applies at once to
-// hosts that are not being visited. Hosts that are being visited get their slots when the visit ends.
-func (f *Frontier) RefreshHosts() error {
+// RefreshHosts calls [Options].Valence and Group again for some hosts, so that a new configuration applies at once to
+// those that are not being visited. Hosts that are being visited get their slots when the visit ends. nil means all
+// hosts.
+func (f *Frontier) RefreshHosts(which func(uri.Host) bool) error {
 	hosts, err := f.allHosts()
 	if err != nil {
 		return err
 	}
 	for some := range slices.Chunk(hosts, hostBatch) {
-		if err := f.refit(some); err != nil {
+		if err := f.refit(some, which); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *Frontier) refit(hosts []*host) error {
+func (f *Frontier) refit(hosts []*host, which func(uri.Host) bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return ErrClosed
 	}
 	for _, h := range hosts {
-		if !f.isKnownHost(h) {
+		if !f.isKnownHost(h) || which != nil && !which(h.name) {
 			continue
 		}
 		s := h.clone()
