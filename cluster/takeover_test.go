@@ -215,8 +215,8 @@ func TestAnotherNodeTakesHostsOver(t *testing.T) {
 type silentProxy struct {
 	address string
 	to      atomic.Pointer[string] // the server's address, for new connections
-	gate    sync.RWMutex // held for writing while nothing gets to the server
-	back    sync.RWMutex // held for writing while nothing gets back
+	gate    sync.RWMutex           // held for writing while nothing gets to the server
+	back    sync.RWMutex           // held for writing while nothing gets back
 }
 
 func startProxy(t *testing.T, to string) *silentProxy {
