@@ -19,16 +19,18 @@ const day = 24 * time.Hour
 // gone stands for a time at which a site has no sitemap.
 var gone = time.Unix(1, 0)
 
+const indexedPages = 12
+
+// changedAt returns when a page of [indexedSite] last changed.
+func changedAt(page int, now time.Time) time.Time {
+	began, every := testcrawl.Epoch.Add(-10*day), time.Duration(18+page)*time.Hour
+	return began.Add(now.Sub(began).Truncate(every)).Add(time.Duration(page) * time.Minute)
+}
+
 // indexedSite serves twelve pages, each of which changes about once a day, and a sitemap that says when. At each time
 // it says what was true at the time that when returns. If that is zero, it says that all pages have changed since noon
 // or midnight.
 func indexedSite(when func(now time.Time) time.Time) http.HandlerFunc {
-	const pages = 12
-	began := testcrawl.Epoch.Add(-10 * day)
-	changed := func(page int, now time.Time) time.Time {
-		every := time.Duration(18+page) * time.Hour
-		return began.Add(now.Sub(began).Truncate(every)).Add(time.Duration(page) * time.Minute)
-	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		now := time.Now()
 		if r.URL.Path == "/list.xml" && when(now).Equal(gone) {
@@ -38,10 +40,10 @@ func indexedSite(when func(now time.Time) time.Time) http.HandlerFunc {
 		if r.URL.Path == "/list.xml" {
 			w.Header().Set("Content-Type", "application/xml")
 			fmt.Fprint(w, "<urlset>")
-			for i := range pages {
+			for i := range indexedPages {
 				at := now.Truncate(day / 2).Add(time.Duration(i) * time.Minute)
 				if then := when(now); !then.IsZero() {
-					at = changed(i, then)
+					at = changedAt(i, then)
 				}
 				fmt.Fprintf(w, "<url><loc>/page/%d</loc><lastmod>%s</lastmod></url>\n", i, at.Format(time.RFC3339))
 			}
@@ -54,7 +56,7 @@ func indexedSite(when func(now time.Time) time.Time) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, "<p>Since %s.</p>", changed(page, now))
+		fmt.Fprintf(w, "<p>Since %s.</p>", changedAt(page, now))
 	}
 }
 
@@ -67,14 +69,21 @@ rule = "learned"
 ladder = []
 `
 
-// followed plays such a site. It returns the visits to pages on each day, how many of them found a change, the chains
-// of the pages at the end, and what the sitemap was worth.
+// followed plays such a site.
 func followed(t *testing.T, days int, when func(now time.Time) time.Time) (
 	visits []int, found int, chains []string, worth evaluators.HostIndex,
 ) {
+	return playIndex(t, days, indexedConfig, indexedSite(when))
+}
+
+// playIndex plays a site with an index. It returns the visits to pages on each day, how many of them found a change,
+// the chains of the pages at the end, and what the index was worth.
+func playIndex(t *testing.T, days int, config string, site http.Handler) (
+	visits []int, found int, chains []string, worth evaluators.HostIndex,
+) {
 	visits = make([]int, days)
-	inTown(t, indexedConfig, func(t *testing.T, w *world) {
-		w.town.Serve("news.example", indexedSite(when))
+	inTown(t, config, func(t *testing.T, w *world) {
+		w.town.Serve("news.example", site)
 		w.run(time.Duration(days) * day)
 		parts, shut := w.open()
 		defer shut()

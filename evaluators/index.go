@@ -9,9 +9,9 @@ import (
 )
 
 // Index records what the word of one index has been worth. An index is a document that says when the pages of a host
-// changed: a sitemap with dates. While its word is true it is followed: the pages are visited when it says that they
-// changed, and their own waits only audit it. The zero value knows nothing. An Index is a value: its methods return a
-// new one. It is part of a row: keys are only ever added.
+// changed: a feed or sitemap with dates. While its word is true it is followed: the pages are visited when it says that
+// they changed, and their own waits only audit it. The zero value knows nothing. An Index is a value: its methods
+// return a new one. It is part of a row: keys are only ever added.
 type Index struct {
 	// Said counts the pages that the index said had changed: right if a visit found them changed.
 	Said Standing `cbor:"1,keyasint,omitempty"`

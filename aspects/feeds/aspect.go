@@ -74,8 +74,7 @@ type reading struct {
 	dates    pageDates  // of the source that is being read
 	before   time.Time  // when the source was read before
 	index    indexReading
-	found    evaluators.FoundChange // that the visit of a page found
-	foundBy  uri.URI                // the index that lists this page; zero if nothing was found
+	found    []foundChange // that the visit of a page found
 
 	next   Result           // what the settled visit brought
 	hosted evaluators.Dates // how reliable the dates of feeds are on the host; zero unless one may count
@@ -176,7 +175,7 @@ func (a *Aspect) readDocument(ctx context.Context, v *aspects.Visit, r *reading,
 	if doc.Kind.ListsNewest() && r.state.Broken == 0 {
 		r.activity = news.activity(doc, v.Record().LastCapture, began, skew)
 	}
-	a.readIndex(v, r, doc)
+	a.readIndex(v, r, doc, news.Updated)
 	r.idle = doc.Kind.ListsNewest() && doc.Fault == nil && !news.First && !news.Gap && r.activity.Changes == 0 &&
 		len(news.New) == 0 && len(news.Updated) == news.Stamped
 	r.state = r.state.After(v.Finished, doc, news, right, wrong)

@@ -41,12 +41,13 @@
 // their URIs have been visited, and then counted as right or wrong. [State.Belief] is the share of statements that is
 // expected to be right. The more a source is believed, the sooner its statements make a URI due.
 //
-// # Sitemaps that are followed
+// # Sources that are followed
 //
-// A sitemap with dates of three pages of its host is an index. [evaluators.Index] records what its word is worth, and
-// decides whether it is followed. The pages of a sitemap that is followed wait longer than their rule says. A page that
-// a visit found changed is remembered until readings show whether the sitemap says so. When a sitemap is no longer
-// followed, the visit that found it out makes its pages due by their own waits.
+// A feed or sitemap with dates of three pages of its host is an index. [evaluators.Index] records what its word is
+// worth, and decides whether it is followed. The pages of an index that is followed wait longer than their rule says. A
+// page that a visit found changed is remembered until readings show whether the index says so. When an index is no
+// longer followed, the visit that found it out makes its pages due by their own waits. A page that a feed does not list
+// any more returns to its own wait, too.
 //
 // # Invariants
 //

@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -19,9 +20,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Bounds of what is kept of the indexes of a host: the sitemaps that say when its pages changed.
+// Bounds of what is kept of the indexes of a host: the feeds and sitemaps that say when its pages changed.
 const (
-	minDated       = 3         // pages with a date that make a sitemap an index
+	minDated       = 3         // pages with a date that make a source an index
 	maxHostIndexes = 16        // of one host
 	maxDatedPages  = 2_000_000 // pages with a date of all hosts, of which 8 bytes each are in memory
 	maxLostVisits  = 3         // failed visits in a row after which an index is no longer followed
@@ -48,15 +49,16 @@ type datedPages struct {
 type dated struct {
 	pages   []uint64        // hashes of their URIs, ascending
 	leftOut map[uint64]bool // pages whose last change the index left out
+	links   map[uint64]uri.URI // of pages that it may leave out later, because it lists the newest
 	read    time.Time
 }
 
 func pageHash(u uri.URI) uint64 { return xxhash.Sum64String(u.String()) }
 
-// set replaces the pages of an index. If there are too many, the indexes that were read first are forgotten.
-func (d *datedPages) set(index uri.URI, pages []uint64, now time.Time) {
-	host := index.Host().Clone()
-	slices.Sort(pages)
+// set replaces the pages of an index, and returns those that a list of the newest does not have any more. If there are
+// too many, the indexes that were read first are forgotten.
+func (d *datedPages) set(index uri.URI, r *indexReading, now time.Time) (ended []uri.URI) {
+	host, pages := index.Host().Clone(), slices.Sorted(maps.Keys(r.dates))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.of == nil {
@@ -71,7 +73,12 @@ func (d *datedPages) set(index uri.URI, pages []uint64, now time.Time) {
 		d.of[host][index.String()] = known
 	}
 	d.pages += len(pages) - len(known.pages)
-	known.pages, known.read = pages, now
+	for page, link := range known.links {
+		if _, listed := r.dates[page]; !listed {
+			ended = append(ended, link)
+		}
+	}
+	known.pages, known.links, known.read = pages, r.links, now
 	maps.DeleteFunc(known.leftOut, func(page uint64, _ bool) bool {
 		_, listed := slices.BinarySearch(pages, page)
 		return !listed
@@ -79,6 +86,7 @@ func (d *datedPages) set(index uri.URI, pages []uint64, now time.Time) {
 	for d.pages > maxDatedPages {
 		d.forgetOldest()
 	}
+	return ended
 }
 
 func (d *datedPages) forgetOldest() {
@@ -98,27 +106,37 @@ func (d *datedPages) forgetOldest() {
 	}
 }
 
-// find returns an index that lists a page, and whether it left out the last change of the page; "" if there is none.
-func (d *datedPages) find(host uri.Host, page func() uint64) (index string, leftOut bool) {
+// listedBy says that an index lists a page.
+type listedBy struct {
+	index   uri.URI
+	leftOut bool // it left out the last change of the page
+}
+
+// find returns the indexes that list a page.
+func (d *datedPages) find(host uri.Host, page func() uint64) (all []listedBy) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.of[host]) == 0 {
-		return "", false
+		return nil
 	}
 	hash := page()
 	for _, name := range slices.Sorted(maps.Keys(d.of[host])) {
 		known := d.of[host][name]
 		if _, ok := slices.BinarySearch(known.pages, hash); ok {
-			return name, known.leftOut[hash]
+			all = append(all, listedBy{uri.FromCanonical(name), known.leftOut[hash]})
 		}
 	}
-	return "", false
+	return all
 }
 
-func (d *datedPages) has(index uri.URI) bool {
+// pagesOf returns the pages of an index; nil if they are not known.
+func (d *datedPages) pagesOf(index uri.URI) []uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.of[index.Host()][index.String()] != nil
+	if known := d.of[index.Host()][index.String()]; known != nil {
+		return known.pages
+	}
+	return nil
 }
 
 // mark remembers whether an index left out the last change of a page.
@@ -139,7 +157,9 @@ type indexReading struct {
 	read   bool // it is an index, and was read
 	lost   bool // it cannot be read
 	said   []checkedWord
-	dates  map[uint64]uint32 // of pages that it lists, in seconds since 1970
+	dates  map[uint64]uint32  // of pages that it lists, in seconds since 1970
+	links  map[uint64]uri.URI // of these, if it lists the newest
+	ended  []uri.URI          // pages that it listed before
 	skew   time.Duration
 	wanted float64 // changes that are expected between two visits of a page
 	every  time.Duration
@@ -198,15 +218,27 @@ func (i *indexReading) applied(h evaluators.HostIndex, now time.Time, told func(
 	return h
 }
 
-// readIndex notes what a sitemap that was read says of the pages of its host.
-func (a *Aspect) readIndex(v *aspects.Visit, r *reading, doc Document) {
-	if doc.Kind != Sitemap {
+// datesPages reports whether a source of this kind can be an index.
+func (k Kind) datesPages() bool { return k == Sitemap || k.ListsNewest() }
+
+// readIndex notes what a source that was read says of the pages of its host. A page changed now whose text the source
+// has changed.
+func (a *Aspect) readIndex(v *aspects.Visit, r *reading, doc Document, updated []Item) {
+	if !doc.Kind.datesPages() {
 		return
 	}
-	r.index.dates, r.index.skew = map[uint64]uint32{}, r.dates.skew
+	r.index.dates, r.index.links, r.index.skew = map[uint64]uint32{}, map[uint64]uri.URI{}, r.dates.skew
 	for _, item := range doc.Items {
 		if m, link := marksOf(item); m.date != 0 && item.URI.Host() == v.URI().Host() && !item.hasDate(r.dates.common) {
-			r.index.dates[link] = m.date
+			if r.index.dates[link] = m.date; doc.Kind.ListsNewest() {
+				r.index.links[link] = item.URI
+			}
+		}
+	}
+	for _, item := range updated {
+		_, link := marksOf(item)
+		if _, dated := r.index.dates[link]; dated && item.Reworded {
+			r.index.dates[link] = uint32(v.Finished.Add(-r.index.skew).Unix())
 		}
 	}
 	r.index.read = len(r.index.dates) >= minDated
@@ -217,14 +249,15 @@ func (a *Aspect) readIndex(v *aspects.Visit, r *reading, doc Document) {
 // rereadIndex notes that an index says what it said before. The stored memory of the sitemap is read only if that
 // matters.
 func (a *Aspect) rereadIndex(v *aspects.Visit, r *reading) error {
-	if r.state.Kind != Sitemap || r.state.Broken > 0 {
-		return nil
+	pages := a.dated.pagesOf(v.URI())
+	if !r.state.Kind.datesPages() || r.state.Broken > 0 || r.state.Kind.ListsNewest() && pages == nil {
+		return nil // what a feed listed last is not stored
 	}
 	h, err := a.indexOf(v.URI())
 	if err != nil || h.Readings == 0 {
 		return err
 	}
-	if !h.Followed && len(h.Found) == 0 && a.dated.has(v.URI()) {
+	if !h.Followed && len(h.Found) == 0 && pages != nil {
 		return nil
 	}
 	stored, err := a.Frontier.Seen(v.URI())
@@ -237,20 +270,21 @@ func (a *Aspect) rereadIndex(v *aspects.Visit, r *reading) error {
 	}
 	r.index.dates, r.index.skew = map[uint64]uint32{}, clockSkew(v.Capture.Header, v.Capture.Started)
 	for _, m := range seen.known {
-		if m.date != 0 {
+		_, listed := slices.BinarySearch(pages, m.id)
+		if m.date != 0 && (listed || pages == nil) {
 			r.index.dates[m.id] = m.date
 		}
 	}
-	r.index.read = len(r.index.dates) >= minDated
-	if !a.dated.has(v.URI()) {
+	if r.index.read = len(r.index.dates) >= minDated; pages == nil {
 		a.rememberDated(v, r)
 	}
 	return nil
 }
 
+// rememberDated keeps the pages of an index that was read in memory.
 func (a *Aspect) rememberDated(v *aspects.Visit, r *reading) {
 	if r.index.read {
-		a.dated.set(v.URI(), slices.Collect(maps.Keys(r.index.dates)), v.Finished)
+		r.index.ended = a.dated.set(v.URI(), &r.index, v.Finished)
 	}
 }
 
@@ -270,7 +304,7 @@ func (a *Aspect) indexOf(u uri.URI) (evaluators.HostIndex, error) {
 // noteLost notes that an index cannot be read.
 func (a *Aspect) noteLost(v *aspects.Visit, r *reading) {
 	failed := v.Failed && v.Next.Record.Failures >= maxLostVisits
-	if stateOf(v.Record()).Kind == Sitemap && (v.Gone || failed || r.state.Broken >= maxBroken) {
+	if stateOf(v.Record()).Kind.datesPages() && (v.Gone || failed || r.state.Broken >= maxBroken) {
 		r.index.lost = true
 	}
 }
@@ -288,7 +322,8 @@ func (a *Aspect) decideIndex(v *aspects.Visit, r *reading, o *Options) error {
 	}
 	h = r.index.applied(h, v.Finished, func(uint64, bool) {})
 	n := &v.Next
-	if every := min(max(h.Every, o.Sitemap.Min, o.MinWait), maxIndexWait); h.Followed && every < n.Wait.Interval {
+	bounds, _ := o.waits(r.state.Kind)
+	if every := min(max(h.Every, bounds.Min, o.MinWait), maxIndexWait); h.Followed && every < n.Wait.Interval {
 		n.Wait.Interval = every
 		n.Wait.Reason += ", its pages are visited as it says: " + spell(every)
 		n.Record.Wait = every
@@ -297,46 +332,61 @@ func (a *Aspect) decideIndex(v *aspects.Visit, r *reading, o *Options) error {
 	return nil
 }
 
-// followIndex lets a page wait longer if an index says when it changes. A change that a visit found without the index
-// is noted, so that the next readings show whether the index says so.
+// foundChange is a change that a visit found, and an index that lists its page and did not say so.
+type foundChange struct {
+	index  uri.URI
+	change evaluators.FoundChange
+}
+
+// followIndex lets a page wait longer if an index says when it changes: the first that is followed of those that list
+// it. A change that a visit found without them is noted, so that the next readings show whether they say so.
 func (a *Aspect) followIndex(v *aspects.Visit) error {
-	n, r := &v.Next, aspects.Of[reading](v)
-	host := v.URI().Host()
-	name, leftOut := a.dated.find(host, func() uint64 { return pageHash(v.URI()) })
-	if name == "" || n.Record.Restless {
+	n := &v.Next
+	listings := a.dated.find(v.URI().Host(), func() uint64 { return pageHash(v.URI()) })
+	if len(listings) == 0 || n.Record.Restless {
 		return nil
 	}
 	rule := a.Rule(v, n.Record.ContentType).Rule
 	if _, learns := rule.(evaluators.Learned); !learns {
 		return nil
 	}
-	index := uri.FromCanonical(name)
-	h, err := a.indexOf(index)
-	if err != nil {
-		return err
-	}
 	before := v.Record()
 	said := before.Why == frontier.WhySooner || !before.ReportedChange.IsZero()
-	if !v.Verdict.First && v.Verdict.State == evaluators.Changed && !said {
-		r.found, r.foundBy = evaluators.FoundChange{
-			Page: pageHash(v.URI()), Before: before.LastCapture.Unix(), At: v.Finished.Unix(), Excluded: leftOut,
-		}, index
-		if cand, ok := a.Candidate(v, index, uri.Manifest); ok && h.Followed {
-			cand.Due, cand.Sooner = v.Finished.Add(h.Patience()), true
-			v.Found.Candidates = append(v.Found.Candidates, cand)
+	found := !v.Verdict.First && v.Verdict.State == evaluators.Changed && !said
+	var longer time.Duration
+	var followed uri.URI
+	for _, l := range listings {
+		h, err := a.indexOf(l.index)
+		if err != nil {
+			return err
 		}
-	}
-	longer, ok := h.PageWait(n.Wait.Interval)
-	if !ok || leftOut || v.Finished.Sub(h.Read) > maxIndexAge {
-		return nil
+		if found {
+			a.noteFound(v, l, h)
+		}
+		wait, ok := h.PageWait(n.Wait.Interval)
+		if longer == 0 && ok && !l.leftOut && v.Finished.Sub(h.Read) <= maxIndexAge {
+			longer, followed = wait, l.index
+		}
 	}
 	_, longest := rule.Bounds()
 	if longer = min(longer, longest); longer > n.Wait.Interval {
 		n.Wait.Interval = longer
 		n.Record.Wait *= evaluators.AuditTimes
-		n.Wait.Reason += fmt.Sprintf("; %.100s %s", index.RequestTarget(), followNote)
+		n.Wait.Reason += fmt.Sprintf("; %.100s %s", followed.RequestTarget(), followNote)
 	}
 	return nil
+}
+
+// noteFound notes a change that a visit found, and asks an index that is followed whether it says so.
+func (a *Aspect) noteFound(v *aspects.Visit, l listedBy, h evaluators.HostIndex) {
+	r := aspects.Of[reading](v)
+	r.found = append(r.found, foundChange{l.index, evaluators.FoundChange{
+		Page: pageHash(v.URI()), Before: v.Record().LastCapture.Unix(), At: v.Finished.Unix(), Excluded: l.leftOut,
+	}})
+	if cand, ok := a.Candidate(v, l.index, uri.Manifest); ok && h.Followed {
+		cand.Due, cand.Sooner = v.Finished.Add(h.Patience()), true
+		v.Found.Candidates = append(v.Found.Candidates, cand)
+	}
 }
 
 // learnIndex stores what a visit says about the indexes of its host. When an index is no longer followed, the own waits
@@ -346,8 +396,11 @@ func (a *Aspect) learnIndex(v *aspects.Visit, r *reading) error {
 	i := &r.index
 	var err error
 	switch {
-	case !r.foundBy.IsZero():
-		err = a.changeIndex(r.foundBy, func(h evaluators.HostIndex) evaluators.HostIndex { return h.WithFound(r.found) })
+	case len(r.found) > 0:
+		for _, f := range r.found {
+			with := func(h evaluators.HostIndex) evaluators.HostIndex { return h.WithFound(f.change) }
+			err = errors.Join(err, a.changeIndex(f.index, with))
+		}
 	case i.read || i.lost && a.isIndex(v.URI()):
 		err = a.changeIndex(v.URI(), func(h evaluators.HostIndex) evaluators.HostIndex {
 			after := i.applied(h, v.Finished, func(page uint64, leftOut bool) { a.dated.mark(v.URI(), page, leftOut) })
@@ -356,13 +409,16 @@ func (a *Aspect) learnIndex(v *aspects.Visit, r *reading) error {
 			return after
 		})
 	}
+	if err == nil {
+		err = a.releaseSome(i.ended, v.Finished)
+	}
 	if err == nil && ended {
 		a.Log.Warn().Str("uri", v.URI().String()).
-			Msg("a sitemap no longer says which pages changed: its pages return to their own waits")
+			Msg("a feed or sitemap no longer says which pages changed: its pages return to their own waits")
 		err = a.release(host, v.Finished)
 	}
 	if err != nil {
-		return fmt.Errorf("store what the sitemaps of %s were worth: %w", host, err)
+		return fmt.Errorf("store what the feeds and sitemaps of %s were worth: %w", host, err)
 	}
 	return nil
 }
@@ -393,11 +449,11 @@ func (a *Aspect) changeIndex(index uri.URI, change func(evaluators.HostIndex) ev
 // release brings the pages of a host that follow an index back to their own waits.
 func (a *Aspect) release(host uri.Host, now time.Time) error {
 	for from := frontier.Cursor(""); ; {
-		var found []frontier.Candidate
+		var found []uri.URI
 		next, err := a.Frontier.Survey(host, from, func(w frontier.SurveyedURI) {
 			own := w.LastVisit.Add(w.Wait / evaluators.AuditTimes)
 			if !w.Held && !w.Source && w.Due.After(now) && w.Due.After(own) {
-				found = append(found, frontier.Candidate{URI: w.URI, Hops: w.Hops, Due: later(own, now), Sooner: true})
+				found = append(found, w.URI)
 			}
 		})
 		for batch := range slices.Chunk(found, releaseBatch) {
@@ -411,15 +467,17 @@ func (a *Aspect) release(host uri.Host, now time.Time) error {
 	}
 }
 
-func (a *Aspect) releaseSome(found []frontier.Candidate, now time.Time) error {
+// releaseSome brings pages back to their own waits, if they follow an index.
+func (a *Aspect) releaseSome(pages []uri.URI, now time.Time) error {
 	var followers []frontier.Candidate
-	for _, c := range found {
-		page, known, err := a.Frontier.Get(c.URI)
+	for _, u := range pages {
+		page, known, err := a.Frontier.Get(u)
 		if err != nil {
 			return err
 		}
 		if known && follows(&page.History) {
-			followers = append(followers, c)
+			own := page.LastVisit.Add(page.Wait / evaluators.AuditTimes)
+			followers = append(followers, frontier.Candidate{URI: u, Hops: page.Hops, Due: later(own, now), Sooner: true})
 		}
 	}
 	_, err := a.Frontier.Add(now, followers...)

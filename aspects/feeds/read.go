@@ -44,6 +44,7 @@ type Item struct {
 	Updated   time.Time // UTC; lastmod of a sitemap
 	Day       bool      // Updated is a date without a time of day, at midnight
 	Text      uint16    // hash of what the source says about the page; zero if it says nothing
+	Reworded  bool      // in [Reading].Updated: the source changed its text, and not its date
 }
 
 // Date returns the later of the item's two dates, zero if it has none.

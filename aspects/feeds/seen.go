@@ -82,6 +82,7 @@ func (s Seen) Read(now time.Time, d Document) (Seen, Reading) {
 					current = before
 					break
 				}
+				item.Reworded = current.date <= before.date
 				r.Updated = append(r.Updated, item)
 				if item.hasDate(common) {
 					r.Stamped++

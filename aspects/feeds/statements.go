@@ -32,7 +32,11 @@ func (a *Aspect) addUpdatedEntries(
 		cand.Due = now.Add(time.Duration(i) * time.Millisecond)
 		cand.Urgent = !known || belief >= 0.5
 		if known {
-			if !isOutdated(item, &page, now) && !item.Date().IsZero() { // it was captured after that date
+			if item.Reworded && page.LastChange.After(r.before) { // a visit has found it before
+				r.index.check(&page, true)
+				continue
+			}
+			if !item.Reworded && !isOutdated(item, &page, now) && !item.Date().IsZero() { // it was captured after that date
 				r.checkDate(item, &page)
 				if at, ok := r.dates.changed(item); ok && at.After(page.FirstSeen) {
 					r.index.check(&page, !at.After(page.LastChange))
@@ -44,7 +48,9 @@ func (a *Aspect) addUpdatedEntries(
 				continue
 			}
 			cand.Sooner = true
-			r.setDates(&cand, item, true)
+			if !item.Reworded {
+				r.setDates(&cand, item, true)
+			}
 			if !cand.Urgent {
 				cand.Due = now.Add(time.Duration(float64(max(0, page.Due.Sub(now))) * (1 - belief)))
 			}
