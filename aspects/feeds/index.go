@@ -47,8 +47,8 @@ type datedPages struct {
 
 // dated holds the pages of one index.
 type dated struct {
-	pages   []uint64        // hashes of their URIs, ascending
-	leftOut map[uint64]bool // pages whose last change the index left out
+	pages   []uint64           // hashes of their URIs, ascending
+	leftOut map[uint64]bool    // pages whose last change the index left out
 	links   map[uint64]uri.URI // of pages that it may leave out later, because it lists the newest
 	read    time.Time
 }
