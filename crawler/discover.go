@@ -38,7 +38,9 @@ func (c *Crawler) readLinks(ctx context.Context, v *aspects.Visit) error {
 	}
 	defer content.Close()
 	doc := discover.Document{URI: v.URI(), Status: got.Status, Header: got.Header}
-	page, err := discover.Links(ctx, doc, content, settingsOf(v).Links)
+	bounds := settingsOf(v).Links
+	bounds.Words = feeds.IsFront(v)
+	page, err := discover.Links(ctx, doc, content, bounds)
 	v.Found.Dropped += page.Dropped
 	v.Found.Title = page.Title
 	v.Found.Err = err

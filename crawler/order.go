@@ -45,6 +45,7 @@ func (c *Crawler) listOrder() order {
 			{"feeds", a.feeds.Read},
 			{"robots", a.robots.Read},
 			{"links", c.readLinks}, // the plain rule: links in scope
+			{"headlines", a.feeds.ReadFront},
 			{"articles", a.articles.Read},
 			{"spaces", a.spaces.Read},
 		},

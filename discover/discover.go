@@ -32,6 +32,8 @@ type Bounds struct {
 	// Speculative also searches scripts for strings that look like references. These guesses are listed after all other
 	// links, as far as MaxLinks allows.
 	Speculative bool
+	// Words fills in [Link].Words.
+	Words bool
 }
 
 // Document is a response to search for links.
@@ -46,6 +48,9 @@ type Document struct {
 type Link struct {
 	URI uri.URI
 	Hop uri.Hop
+	// Words is a hash of the texts in elements a that lead to the URI, of at least four words each: headlines and
+	// teasers. It is zero if there are none, and unless [Bounds].Words is set.
+	Words uint16
 }
 
 // Result holds the links of a response.
@@ -71,7 +76,7 @@ func Links(ctx context.Context, doc Document, content io.Reader, b Bounds) (Resu
 		b.MaxBytes = defaultMaxBytes
 	}
 	p := newPage(ctx, doc.URI, b.MaxLinks)
-	p.speculative = b.Speculative
+	p.speculative, p.wording.on = b.Speculative, b.Words
 	if location := doc.Header.Get("Location"); location != "" && IsRedirect(doc.Status) {
 		p.add(escapeHigh(location), uri.Redirect)
 		return p.result, nil

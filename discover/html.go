@@ -61,7 +61,7 @@ func (p *page) tokenize(text []byte, within string) (int, string) {
 		case html.TextToken:
 			// Raw text ends with the next token. At the tokenizer's limit the text continues, and within with it.
 			if within == "" {
-				p.shown.add(z.Raw())
+				p.shows(z.Raw())
 			}
 			p.rawContent(z.Text, within)
 			continue
@@ -83,7 +83,9 @@ func (p *page) tokenize(text []byte, within string) (int, string) {
 			}
 		case html.EndTagToken:
 			within, p.prefixedStyle = "", false
-			switch name, _ := z.TagName(); string(name) {
+			name, _ := z.TagName()
+			p.closes(name)
+			switch string(name) {
 			case "svg":
 				p.svg = false
 			case "noscript":
@@ -156,6 +158,7 @@ func (p *page) rawText(z *html.Tokenizer, name []byte, closed bool) (local []byt
 
 // element adds the links of one start tag.
 func (p *page) element(name []byte, attrs []attribute) {
+	p.wording.breaks(name, p.result.Links)
 	switch string(name) {
 	case "a", "area", "frame", "iframe":
 		p.shown.door()
@@ -194,9 +197,25 @@ func (p *page) element(name []byte, attrs []attribute) {
 			u = uses[string(key)]
 		}
 		p.attribute(u, a.val)
+		if string(key) == "href" && string(name) == "a" {
+			p.wording.begin(p.last)
+		}
 		if p.speculative && runs(a) {
 			p.guesses(a.val)
 		}
+	}
+}
+
+// shows reads a text between two tags.
+func (p *page) shows(text []byte) {
+	p.shown.add(text)
+	p.wording.text(text)
+}
+
+// closes reads an end tag.
+func (p *page) closes(name []byte) {
+	if p.wording.breaks(name, p.result.Links); len(name) == 1 && name[0]|0x20 == 'a' {
+		p.wording.begin(none)
 	}
 }
 

@@ -31,8 +31,8 @@ func resolves(t interface {
 		switch u, err := base.Join(ref); {
 		case err != nil:
 			want.Refused++
-		case u != base && !slices.Contains(want.Links, Link{u, uri.Link}):
-			want.Links = append(want.Links, Link{u, uri.Link})
+		case u != base && !slices.Contains(want.Links, Link{URI: u, Hop: uri.Link}):
+			want.Links = append(want.Links, Link{URI: u, Hop: uri.Link})
 		}
 	}
 	if !slices.Equal(p.result.Links, want.Links) || (p.result.Refused == 0) != (want.Refused == 0) {
@@ -119,6 +119,7 @@ func bothWays(t *testing.T, text string) (skimmed, tokenized *page) {
 	}
 	skimmed, tokenized = newPage(context.Background(), self, 1000), newPage(context.Background(), self, 1000)
 	skimmed.speculative, tokenized.speculative, tokenized.noSkim = true, true, true
+	skimmed.wording.on, tokenized.wording.on = true, true
 	content := []byte(text)
 	skimmed.html(content)
 	if string(content) != text {

@@ -39,7 +39,9 @@ type page struct {
 	guessed     []string        // references found in scripts, each once; listed after all other links
 	isGuessed   map[string]bool // the same as a set
 
-	shown shown // what the page shows without scripts
+	shown   shown // what the page shows without scripts
+	wording wording
+	last    int // place of the last reference; none if it is not a link
 
 	attrs       []attribute    // memory for the attributes of a tag
 	resolved    int            // number of references that were resolved
@@ -59,6 +61,7 @@ const none = -1
 
 func newPage(ctx context.Context, self uri.URI, maxLinks int) *page {
 	p := &page{ctx: ctx, self: self, maxLinks: maxLinks, seen: map[string]int{}, places: newIndex()}
+	p.wording.link = none
 	p.resolveAgainst(self)
 	return p
 }
@@ -129,6 +132,7 @@ func (p *page) embedRelativeTo(from uri.URI, ref []byte) {
 
 // add resolves a reference and lists it.
 func (p *page) add(ref []byte, hop uri.Hop) {
+	p.last = none
 	for len(ref) > 0 && ref[0] <= ' ' {
 		ref = ref[1:]
 	}
@@ -147,6 +151,7 @@ func (p *page) add(ref []byte, hop uri.Hop) {
 		return
 	}
 	if place, ok := p.seen[string(ref)]; ok {
+		p.last = place
 		p.strengthen(place, hop)
 		return
 	}
@@ -167,7 +172,8 @@ func (p *page) add(ref []byte, hop uri.Hop) {
 		return
 	}
 	p.rememberOrigin(s, u)
-	p.seen[s] = p.place([]byte(u.String()), u, hop)
+	p.last = p.place([]byte(u.String()), u, hop)
+	p.seen[s] = p.last
 }
 
 // full reports whether no more references may be resolved. All resolving asks it first, because a page can have
@@ -184,12 +190,13 @@ func (p *page) list(text []byte, hop uri.Hop) {
 	place, sum, ok := p.places.find(text, p.result.Links)
 	switch {
 	case ok:
+		p.last = place
 		p.strengthen(place, hop)
 	case p.full():
 		p.result.Dropped++
 	default:
 		p.resolved++
-		p.append(uri.FromCanonical(string(text)), sum, hop)
+		p.last = p.append(uri.FromCanonical(string(text)), sum, hop)
 	}
 }
 

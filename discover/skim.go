@@ -22,14 +22,17 @@ func (p *page) skim(text []byte) int {
 	for pos := 0; ; {
 		next := bytes.IndexByte(text[pos:], '<')
 		if next < 0 {
-			p.shown.add(text[pos:])
+			p.shows(text[pos:])
 			return len(text)
 		}
-		p.shown.add(text[pos : pos+next])
+		p.shows(text[pos : pos+next])
 		pos += next
 		n := p.skimOne(text[pos:])
-		if n == 0 {
+		switch n {
+		case 0:
 			return pos
+		case 1: // a '<' in a text
+			p.wording.text(text[pos : pos+1])
 		}
 		pos += n
 	}
@@ -84,6 +87,7 @@ func (p *page) endTag(text []byte) int {
 	if end := bytes.IndexAny(name, " \n\r\t\f/"); end >= 0 {
 		name = name[:end]
 	}
+	p.closes(name)
 	switch {
 	case len(name) == len("svg") && bytes.EqualFold(name, []byte("svg")):
 		p.svg = false

@@ -29,7 +29,7 @@ const MaxError = 1024
 
 // Values of History.Why if the wait evaluator did not decide.
 const (
-	WhySooner = "sooner than planned: a feed, a sitemap or a hub named it, its host carries more, or the operator let it go"
+	WhySooner = "sooner than planned: a front page, feed, sitemap or hub named it, its host carries more, or the operator let it go"
 	whyAsked  = "the operator asked for it"
 	whyBack   = "back in scope: due as it was before it was found out of scope"
 )

@@ -41,7 +41,7 @@ how often it was right: the table of Heritrix's DeDuplicator. It counts visits w
 A second table shows the same for the dates of feeds and sitemaps. Dates of entries say when the feed changed, dates of pages when a
 listed page changed. The rule "learned" uses believed dates.
 
-A third table shows what feeds and sitemaps were worth that say when the pages of their host changed: pages that they said had changed, rightly
+A third table shows what sitemaps, feeds and front pages were worth that say when the pages of their host changed: pages that they said had changed, rightly
 and falsely; changes that visits found and they said, or left out; how late they were. While one is followed, its pages
 are visited when it says so. Their own waits are eight times longer then, and audit it.
 
@@ -93,7 +93,7 @@ func printHeaders(out io.Writer, report api.HeaderReport, names api.HostNames) e
 		if err := table.Flush(); err != nil {
 			return err
 		}
-		fmt.Fprintln(table, "\nfeed or sitemap\tsaid right\tsaid false\tfound and said\tleft out\tlate\tread every\tfollowed")
+		fmt.Fprintln(table, "\nsitemap, feed or front page\tsaid right\tsaid false\tfound and said\tleft out\tlate\tread every\tfollowed")
 	}
 	for _, r := range report.Indexes {
 		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", r.URI, r.Right, r.False, r.Heard, r.LeftOut,

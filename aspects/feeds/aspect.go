@@ -355,6 +355,7 @@ func (a *Aspect) Decide(_ context.Context, v *aspects.Visit) error {
 	n.Record.Source, n.Record.Prompt = string(r.state.Bytes()), false
 	r.next = r.summary
 	if !r.state.IsSource() {
+		r.index.every = n.Wait.Interval
 		return a.followIndex(v)
 	}
 	if r.summary.Kind == None || o.Wait != ByPolicy {

@@ -43,11 +43,11 @@
 //
 // # Sources that are followed
 //
-// A feed or sitemap with dates of three pages of its host is an index. [evaluators.Index] records what its word is
-// worth, and decides whether it is followed. The pages of an index that is followed wait longer than their rule says. A
-// page that a visit found changed is remembered until readings show whether the index says so. When an index is no
-// longer followed, the visit that found it out makes its pages due by their own waits. A page that a feed does not list
-// any more returns to its own wait, too.
+// A source with dates or texts of three pages of its host is an index, and so is a seed with headlines of three pages.
+// [evaluators.Index] records what its word is worth, and decides whether it is followed. The pages of an index that is
+// followed wait longer than their rule says. A page that a visit found changed is remembered until readings show
+// whether the index says so. When an index is no longer followed, the visit that found it out makes its pages due by
+// their own waits. A page that a feed or front page does not list any more returns to its own wait, too.
 //
 // # Invariants
 //

@@ -22,7 +22,7 @@ import (
 
 // Bounds of what is kept of the indexes of a host: the feeds and sitemaps that say when its pages changed.
 const (
-	minDated       = 3         // pages with a date that make a source an index
+	minDated       = 3         // pages with a date or a text that make a source an index
 	maxHostIndexes = 16        // of one host
 	maxDatedPages  = 2_000_000 // pages with a date of all hosts, of which 8 bytes each are in memory
 	maxLostVisits  = 3         // failed visits in a row after which an index is no longer followed
@@ -221,6 +221,14 @@ func (i *indexReading) applied(h evaluators.HostIndex, now time.Time, told func(
 // datesPages reports whether a source of this kind can be an index.
 func (k Kind) datesPages() bool { return k == Sitemap || k.ListsNewest() }
 
+// says returns when the page of an item changed by its date, long ago if it has a text and no date; 0 if it has neither.
+func (m mark) says() uint32 {
+	if m.date == 0 && m.text != 0 {
+		return 1
+	}
+	return m.date
+}
+
 // readIndex notes what a source that was read says of the pages of its host. A page changed now whose text the source
 // has changed.
 func (a *Aspect) readIndex(v *aspects.Visit, r *reading, doc Document, updated []Item) {
@@ -229,8 +237,8 @@ func (a *Aspect) readIndex(v *aspects.Visit, r *reading, doc Document, updated [
 	}
 	r.index.dates, r.index.links, r.index.skew = map[uint64]uint32{}, map[uint64]uri.URI{}, r.dates.skew
 	for _, item := range doc.Items {
-		if m, link := marksOf(item); m.date != 0 && item.URI.Host() == v.URI().Host() && !item.hasDate(r.dates.common) {
-			if r.index.dates[link] = m.date; doc.Kind.ListsNewest() {
+		if m, link := marksOf(item); m.says() != 0 && item.URI.Host() == v.URI().Host() && !item.hasDate(r.dates.common) {
+			if r.index.dates[link] = m.says(); doc.Kind.ListsNewest() {
 				r.index.links[link] = item.URI
 			}
 		}
@@ -271,8 +279,8 @@ func (a *Aspect) rereadIndex(v *aspects.Visit, r *reading) error {
 	r.index.dates, r.index.skew = map[uint64]uint32{}, clockSkew(v.Capture.Header, v.Capture.Started)
 	for _, m := range seen.known {
 		_, listed := slices.BinarySearch(pages, m.id)
-		if m.date != 0 && (listed || pages == nil) {
-			r.index.dates[m.id] = m.date
+		if m.says() != 0 && (listed || pages == nil) {
+			r.index.dates[m.id] = m.says()
 		}
 	}
 	if r.index.read = len(r.index.dates) >= minDated; pages == nil {
@@ -395,26 +403,24 @@ func (a *Aspect) learnIndex(v *aspects.Visit, r *reading) error {
 	host, ended := v.URI().Host(), false
 	i := &r.index
 	var err error
-	switch {
-	case len(r.found) > 0:
-		for _, f := range r.found {
-			with := func(h evaluators.HostIndex) evaluators.HostIndex { return h.WithFound(f.change) }
-			err = errors.Join(err, a.changeIndex(f.index, with))
-		}
-	case i.read || i.lost && a.isIndex(v.URI()):
-		err = a.changeIndex(v.URI(), func(h evaluators.HostIndex) evaluators.HostIndex {
+	for _, f := range r.found {
+		with := func(h evaluators.HostIndex) evaluators.HostIndex { return h.WithFound(f.change) }
+		err = errors.Join(err, a.changeIndex(f.index, with))
+	}
+	if i.read || i.lost && a.isIndex(v.URI()) {
+		err = errors.Join(err, a.changeIndex(v.URI(), func(h evaluators.HostIndex) evaluators.HostIndex {
 			after := i.applied(h, v.Finished, func(page uint64, leftOut bool) { a.dated.mark(v.URI(), page, leftOut) })
 			after.Every = cmp.Or(i.every, after.Every)
 			ended = h.Followed && !after.Followed
 			return after
-		})
+		}))
 	}
 	if err == nil {
 		err = a.releaseSome(i.ended, v.Finished)
 	}
 	if err == nil && ended {
 		a.Log.Warn().Str("uri", v.URI().String()).
-			Msg("a feed or sitemap no longer says which pages changed: its pages return to their own waits")
+			Msg("it no longer says which pages changed: its pages return to their own waits")
 		err = a.release(host, v.Finished)
 	}
 	if err != nil {

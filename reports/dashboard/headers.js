@@ -20,7 +20,7 @@ export async function headers(again, query) {
       'Dates of entries say when the feed changed, dates of pages when a listed page changed. The rule "learned" uses believed dates.',
     ),
     datesTable(report.dates),
-    h('h2', {}, 'Feeds and sitemaps that say what changed'),
+    h('h2', {}, 'Sitemaps, feeds and front pages that say what changed'),
     h('p', {}, 'The pages of one that is followed are visited when it says that they changed, and otherwise only audited.'),
     indexTable(report.indexes),
     report.more ? h('p', {}, 'Only the first 10,000 rows are shown.') : null,

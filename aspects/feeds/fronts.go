@@ -1,0 +1,61 @@
+package feeds
+
+import (
+	"context"
+
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// IsFront reports whether a visit is to a front page: one that a curator named.
+func IsFront(v *aspects.Visit) bool { return v.Record().Hops == "" && !v.IsRobots }
+
+// ReadFront compares the headlines by which a front page links to the pages of its host with those of before. A page
+// with another headline may have changed, as if a feed said so.
+func (a *Aspect) ReadFront(_ context.Context, v *aspects.Visit) error {
+	r := aspects.Of[reading](v)
+	if v.Found.Page == nil || r.state.IsSource() || !IsFront(v) {
+		return nil
+	}
+	doc := headlines(v.URI(), v.Found.Page)
+	if len(doc.Items) == 0 && !a.isIndex(v.URI()) {
+		return nil
+	}
+	stored, err := a.Frontier.Seen(v.URI())
+	if err != nil {
+		return err
+	}
+	seen, err := OpenSeen(stored)
+	if err != nil {
+		a.Log.Warn().Err(err).Str("uri", v.URI().String()).
+			Msg("could not read the stored headlines of a front page: reading it as if for the first time")
+	}
+	seen, news := seen.Read(v.Finished, doc)
+	pending, _, _, err := a.checkStatements(v, r, seen.Statements())
+	if err != nil {
+		return err
+	}
+	r.before = v.Record().LastCapture
+	a.readIndex(v, r, doc, news.Updated)
+	index, err := a.indexOf(v.URI())
+	if err != nil {
+		return err
+	}
+	said := index.Said
+	belief := State{Right: float64(said.ChangeRight), Wrong: float64(said.ChangeWrong)}.Belief()
+	statements, err := a.addUpdatedEntries(v, r, news.Updated, belief)
+	v.Found.Seen = seen.WithStatements(append(pending, statements...)).Bytes()
+	return err
+}
+
+// headlines returns the pages of the host of a page to which it links with headlines, as if it were a feed.
+func headlines(front uri.URI, page *discover.Result) Document {
+	doc := Document{Kind: Feed}
+	for _, l := range page.Links {
+		if l.Words != 0 && l.Hop == uri.Link && l.URI.Host() == front.Host() {
+			doc.Items = append(doc.Items, Item{ID: l.URI.String(), URI: l.URI, Text: l.Words})
+		}
+	}
+	return doc
+}
