@@ -82,7 +82,7 @@ func TestAHeadlineThatChangesOnTheFrontPageBringsAVisit(t *testing.T) {
 	})
 }
 
-// A front page has another note beside each headline at each fetch. Its word is worth nothing, and soon costs nothing.
+// A front page has another note next to each headline at each fetch. Its word is worth nothing, and soon costs nothing.
 func TestNotesThatAlwaysChangeOnAFrontPageCostNothing(t *testing.T) {
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
@@ -101,4 +101,3 @@ func TestNotesThatAlwaysChangeOnAFrontPageCostNothing(t *testing.T) {
 		t.Errorf("%d visits to articles with notes that change, %d without", noisy, quiet)
 	}
 }
-

@@ -41,14 +41,7 @@ func (c *Crawler) listOrder() order {
 			{"stack", c.recall},
 			{"feeds", a.feeds.Recall},
 		},
-		readers: []step[aspects.Reader]{ // each adds what it finds
-			{"feeds", a.feeds.Read},
-			{"robots", a.robots.Read},
-			{"links", c.readLinks}, // the plain rule: links in scope
-			{"headlines", a.feeds.ReadFront},
-			{"articles", a.articles.Read},
-			{"spaces", a.spaces.Read},
-		},
+		readers: c.listReaders(),
 		waits: []step[aspects.Decider]{ // the first that decides
 			{"feeds", a.feeds.NoteGone},
 			{"gone", a.misfortune.DecideGone},
@@ -73,6 +66,19 @@ func (c *Crawler) listOrder() order {
 		},
 		learners: c.listLearners(),
 		notes:    c.listNotes(),
+	}
+}
+
+// listReaders lists who reads the content. Each adds what it finds.
+func (c *Crawler) listReaders() []step[aspects.Reader] {
+	a := &c.aspects
+	return []step[aspects.Reader]{
+		{"feeds", a.feeds.Read},
+		{"robots", a.robots.Read},
+		{"links", c.readLinks}, // the plain rule: links in scope
+		{"headlines", a.feeds.ReadFront},
+		{"articles", a.articles.Read},
+		{"spaces", a.spaces.Read},
 	}
 }
 

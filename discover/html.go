@@ -85,12 +85,6 @@ func (p *page) tokenize(text []byte, within string) (int, string) {
 			within, p.prefixedStyle = "", false
 			name, _ := z.TagName()
 			p.closes(name)
-			switch string(name) {
-			case "svg":
-				p.svg = false
-			case "noscript":
-				p.shown.aside = false
-			}
 		default:
 			within, p.prefixedStyle = "", false
 			p.instruction(z.Raw())
@@ -212,10 +206,16 @@ func (p *page) shows(text []byte) {
 	p.wording.text(text)
 }
 
-// closes reads an end tag.
+// closes reads an end tag. name may have capitals.
 func (p *page) closes(name []byte) {
-	if p.wording.breaks(name, p.result.Links); len(name) == 1 && name[0]|0x20 == 'a' {
+	p.wording.breaks(name, p.result.Links)
+	switch {
+	case len(name) == 1 && name[0]|0x20 == 'a':
 		p.wording.begin(none)
+	case len(name) == len("svg") && bytes.EqualFold(name, []byte("svg")):
+		p.svg = false
+	case p.shown.aside && bytes.EqualFold(name, []byte("noscript")):
+		p.shown.aside = false
 	}
 }
 

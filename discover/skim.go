@@ -88,12 +88,6 @@ func (p *page) endTag(text []byte) int {
 		name = name[:end]
 	}
 	p.closes(name)
-	switch {
-	case len(name) == len("svg") && bytes.EqualFold(name, []byte("svg")):
-		p.svg = false
-	case p.shown.aside && bytes.EqualFold(name, []byte("noscript")):
-		p.shown.aside = false
-	}
 	return n
 }
 

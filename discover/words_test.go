@@ -28,7 +28,7 @@ func wordsOf(t *testing.T, page string) uint16 {
 	return 0
 }
 
-// TestTheWordsOfALinkAreItsHeadlines compares the words of links with those of a plain headline.
+// TestTheWordsOfALinkAreItsHeadlines compares the words of links with a plain headline.
 func TestTheWordsOfALinkAreItsHeadlines(t *testing.T) {
 	t.Parallel()
 	headline := wordsOf(t, `<a href=/a>Flood in the valley</a>`)

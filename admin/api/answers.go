@@ -410,7 +410,8 @@ type DateTrust struct {
 	Believed  bool    `json:"believed"`
 }
 
-// IndexTrust says what the word of a sitemap, feed or front page was worth that says when the pages of its host changed.
+// IndexTrust says what the word of a sitemap, feed or front page was worth that says when the pages of its host
+// changed.
 type IndexTrust struct {
 	Host     string    `json:"host"`
 	URI      string    `json:"uri"`

@@ -11,7 +11,7 @@ import (
 // IsFront reports whether a visit is to a front page: one that a curator named.
 func IsFront(v *aspects.Visit) bool { return v.Record().Hops == "" && !v.IsRobots }
 
-// ReadFront compares the headlines by which a front page links to the pages of its host with those of before. A page
+// ReadFront compares the headlines by which a front page links to the pages of its host with the earlier ones. A page
 // with another headline may have changed, as if a feed said so.
 func (a *Aspect) ReadFront(_ context.Context, v *aspects.Visit) error {
 	r := aspects.Of[reading](v)

@@ -221,7 +221,7 @@ func (i *indexReading) applied(h evaluators.HostIndex, now time.Time, told func(
 // datesPages reports whether a source of this kind can be an index.
 func (k Kind) datesPages() bool { return k == Sitemap || k.ListsNewest() }
 
-// says returns when the page of an item changed by its date, long ago if it has a text and no date; 0 if it has neither.
+// says returns when the page of an item changed by its date. It is long ago if there is a text alone, and 0 without.
 func (m mark) says() uint32 {
 	if m.date == 0 && m.text != 0 {
 		return 1
