@@ -20,7 +20,7 @@ func (s *Store) Clear(ctx context.Context) error {
 		_, err := tx.Exec(ctx, `TRUNCATE `+rows+`, `+payloads+`, arcrawl.letter`)
 		return err
 	})
-	if isLocked(err) {
+	if isRefused(err) || isLocked(err) {
 		err = s.clearByPortions(ctx)
 	}
 	return about(err, "remove the rows of an earlier owner as node %s", s.node)

@@ -117,7 +117,8 @@ func visit(ctx context.Context, database string, do func(*pgx.Conn) error) (err 
 func (s *Store) endSessions(ctx context.Context, node string) error {
 	_, err := s.looks.Exec(ctx, `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
 		WHERE a.application_name = $1 AND a.datname = current_database() AND EXISTS (
-			SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.database = a.datid AND l.relation = 'arcrawl.node'::regclass)`,
+			SELECT 1 FROM pg_locks l WHERE l.pid = a.pid AND l.database = a.datid
+			AND l.relation IN ('arcrawl.node'::regclass, 'arcrawl.pulse'::regclass))`,
 		sessionsOf(node))
 	return about(err, "end the sessions of node %s, which stands still", node)
 }

@@ -10,7 +10,7 @@ import (
 // Payloads returns the values of keys in the table of payloads, with one question. A value is nil if the key is not
 // there.
 func (s *Store) Payloads(ctx context.Context, keys ...[]byte) (values [][]byte, err error) {
-	// The limit keeps the database from reading a whole partition instead.
+	// The limit keeps the database from reading the whole table instead.
 	rows, _ := s.finds.Query(ctx, `SELECT u.n, p.v FROM unnest($1::bytea[]) WITH ORDINALITY AS u (k, n)
 		CROSS JOIN LATERAL (SELECT v FROM arcrawl.payload WHERE k = u.k LIMIT 1) AS p`, keys)
 	values = make([][]byte, len(keys))

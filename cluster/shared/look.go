@@ -24,8 +24,9 @@ type Report struct {
 
 	Revision int64 `json:"revision"` // of the configuration, in force; 0 = none was pushed
 
-	Bytes    int64 `json:"bytes"`    // of the tables and indexes of all rows, and of the payloads
-	Replicas int   `json:"replicas"` // connected
+	// Engines other than PostgreSQL may tell neither sizes nor replicas.
+	Bytes    int64 `json:"bytes"`    // of the tables and indexes of all rows, and of the payloads; -1 = not known
+	Replicas int   `json:"replicas"` // connected; -1 = not known
 	Synced   int   `json:"synced"`   // of these, synchronous
 	Hidden   int   `json:"hidden"`   // of these, not known to be synchronous: the user may not see that
 }
@@ -49,7 +50,11 @@ type NodeReport struct {
 // should take some seconds. It returns [ErrVersion] if the database has no tables of this version.
 func Look(ctx context.Context, database string, wait func() error) (r Report, err error) {
 	err = visit(ctx, database, func(c *pgx.Conn) error {
-		if err := r.read(ctx, c); err != nil {
+		able, err := ask(ctx, c)
+		if err != nil {
+			return err
+		}
+		if err := r.read(ctx, c, able); err != nil {
 			return err
 		}
 		before := map[string]int64{}
@@ -59,7 +64,7 @@ func Look(ctx context.Context, database string, wait func() error) (r Report, er
 		if err := wait(); err != nil {
 			return err
 		}
-		if err := r.read(ctx, c); err != nil {
+		if err := r.read(ctx, c, able); err != nil {
 			return err
 		}
 		r.Orphans = Parts
@@ -80,24 +85,35 @@ const replicas = `SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync',
 	count(*) FILTER (WHERE sync_state IS NULL) FROM pg_stat_replication`
 
 // Replicas returns how many replicas of the database are connected, how many of these are synchronous, and of how many
-// the user may not see that.
+// the user may not see that. The engine may not tell: then all is -1.
 func (s *Store) Replicas(ctx context.Context) (all, synced, hidden int, err error) {
+	if !s.able.replicas {
+		return -1, 0, 0, nil
+	}
 	err = s.looks.QueryRow(ctx, replicas).Scan(&all, &synced, &hidden)
 	return all, synced, hidden, about(err, "count the replicas of the database")
 }
 
+// size adds up the tables and indexes of rows and payloads.
+const size = `SELECT pg_total_relation_size('` + rows + `') + pg_total_relation_size('` + payloads + `')`
+
 // read reads the state of this moment.
-func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
-	r.Used = true
-	const state = `SELECT whole, (SELECT count(*) FROM arcrawl.letter), (SELECT count(*) FROM arcrawl.aside),
-			pg_total_relation_size('` + rows + `') +
-				(SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_partition_tree('` + payloads + `'))
+func (r *Report) read(ctx context.Context, c *pgx.Conn, able abilities) error {
+	r.Used, r.Bytes, r.Replicas = true, -1, -1
+	const state = `SELECT whole, (SELECT count(*) FROM arcrawl.letter), (SELECT count(*) FROM arcrawl.aside)
 		FROM arcrawl.crawl WHERE id = 1`
-	if err := c.QueryRow(ctx, state).Scan(&r.Whole, &r.Letters, &r.Damaged, &r.Bytes); err != nil {
+	if err := c.QueryRow(ctx, state).Scan(&r.Whole, &r.Letters, &r.Damaged); err != nil {
 		return err
 	}
-	if err := c.QueryRow(ctx, replicas).Scan(&r.Replicas, &r.Synced, &r.Hidden); err != nil {
-		return err
+	if able.sizes {
+		if err := c.QueryRow(ctx, size).Scan(&r.Bytes); err != nil {
+			return err
+		}
+	}
+	if able.replicas {
+		if err := c.QueryRow(ctx, replicas).Scan(&r.Replicas, &r.Synced, &r.Hidden); err != nil {
+			return err
+		}
 	}
 	rows, _ := c.Query(ctx, `SELECT n.name, n.fenced, coalesce(p.beat, 0), coalesce(m.draining, false), coalesce(u.why, ''),
 			(SELECT count(*) FROM arcrawl.part WHERE owner = n.name)
@@ -182,7 +198,11 @@ func share(parts int) string {
 
 // writeCrawl writes what the database has of the crawl, and what is wrong with it.
 func (r Report) writeCrawl(out io.Writer) {
-	fmt.Fprintf(out, "\ncopy      %s\n", human.Bytes(r.Bytes))
+	copied := human.Bytes(r.Bytes)
+	if r.Bytes < 0 {
+		copied = "of unknown size: this engine of the database does not tell it"
+	}
+	fmt.Fprintf(out, "\ncopy      %s\n", copied)
 	if !r.Whole {
 		fmt.Fprintln(out, "          not whole: no node can take hosts over until the first one has shipped its store")
 	}
@@ -198,6 +218,10 @@ func (r Report) writeCrawl(out io.Writer) {
 }
 
 func (r Report) writeReplicas(out io.Writer) error {
+	if r.Replicas < 0 {
+		_, err := fmt.Fprintln(out, "replicas  unknown: this engine of the database does not tell them")
+		return err
+	}
 	if r.Hidden > 0 {
 		_, err := fmt.Fprintf(out, "replicas  %d of the database; this user may not see whether they are synchronous: "+
 			"grant it pg_read_all_stats\n", r.Replicas)

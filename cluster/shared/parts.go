@@ -66,6 +66,9 @@ func (s *Store) Beat(ctx context.Context) (st States, err error) {
 		if err := tx.QueryRow(ctx, pulse, s.node).Scan(&st.Own); err != nil {
 			return err
 		}
+		if err := s.permit(ctx, tx); err != nil { // it may have waited for a fence
+			return err
+		}
 		if err := errors.Join(s.noteDoor(ctx, tx, door), s.noteUnfit(ctx, tx, unfit)); err != nil {
 			return err
 		}
@@ -141,7 +144,7 @@ type Taken struct {
 // groups stands for the politeness groups of all hosts, which decide about parts; "" = no host has one. [ErrGroups]
 // says that other owners have other groups, and [ErrRegroup] that [Store.Regroup] must come first.
 func (s *Store) Take(ctx context.Context, parts []int16, groups string) (taken []Taken, err error) {
-	err = s.permitted(ctx, func(tx pgx.Tx) (err error) {
+	err = s.alone(ctx, func(tx pgx.Tx) (err error) {
 		taken, err = s.take(ctx, tx, parts, groups)
 		return err
 	})

@@ -176,7 +176,7 @@ func takeAgainstFence(t *testing.T, db *postgres.Server) {
 	must(t, b.Leave(ctx, between(0, 100), true))
 	taking, err := b.pool.Begin(ctx)
 	must(t, err)
-	must(t, b.permit(ctx, taking))
+	must(t, b.lock(ctx, taking))
 	got, err := b.take(ctx, taking, between(0, 100), "")
 	must(t, err)
 	before, done := beatOf(t, c, "b"), false

@@ -2,7 +2,6 @@ package shared
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -36,7 +35,7 @@ func stopInTransaction(t *testing.T, s *Store, sent string, unbound ...string) p
 		_, err := tx.Exec(t.Context(), `SET LOCAL `+limit+` = 0`)
 		must(t, err)
 	}
-	must(t, errors.Join(s.permit(t.Context(), tx), s.lockShipments(t.Context(), tx)))
+	must(t, s.lock(t.Context(), tx))
 	t.Cleanup(func() { _, _ = tx.Conn().PgConn().Conn().Close(), tx.Rollback(context.Background()) })
 	_, err = tx.Conn().PgConn().Conn().Write([]byte(sent))
 	must(t, err)

@@ -56,11 +56,11 @@ func regroupPart(
 	}, part)
 	for i := 0; i < len(keys) && err == nil; i += readRows {
 		end := min(i+readRows, len(keys))
-		_, err = tx.Exec(ctx, `WITH moved AS (
-				DELETE FROM `+rows+` r USING unnest($2::smallint[], $3::bytea[]) AS u (part, k)
-				WHERE r.part = $1 AND r.k = u.k RETURNING u.part, r.k, r.v)
-			INSERT INTO `+rows+` (part, k, v) SELECT part, k, v FROM moved
-			ON CONFLICT DO NOTHING`, part, to[i:end], keys[i:end])
+		if _, err = tx.Exec(ctx, `INSERT INTO `+rows+` (part, k, v)
+			SELECT u.part, r.k, r.v FROM `+rows+` r JOIN unnest($2::smallint[], $3::bytea[]) AS u (part, k) ON r.k = u.k
+			WHERE r.part = $1 ON CONFLICT DO NOTHING`, part, to[i:end], keys[i:end]); err == nil {
+			_, err = tx.Exec(ctx, `DELETE FROM `+rows+` WHERE part = $1 AND k = ANY($2)`, part, keys[i:end])
+		}
 	}
 	return len(keys), err
 }

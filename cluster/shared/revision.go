@@ -43,23 +43,15 @@ func OpenRevisions(ctx context.Context, database, node string) (*Revisions, erro
 // Close closes the connection.
 func (r *Revisions) Close() { r.pool.Close() }
 
-// Latest returns the number of the revision in force, and of the newest one if it is proposed; 0 = there is none.
+// Latest returns the number of the revision in force, and of the one that is proposed; 0 = there is none.
 func (r *Revisions) Latest(ctx context.Context) (force, offered int64, err error) {
-	const text = `SELECT coalesce(max(number) FILTER (WHERE state = $1), 0), coalesce(max(number), 0),
-		coalesce((array_agg(state ORDER BY number DESC))[1], '') FROM arcrawl.revision`
-	var newest int64
-	var state string
-	err = r.pool.QueryRow(ctx, text, inForce).Scan(&force, &newest, &state)
+	const text = `SELECT coalesce(max(number) FILTER (WHERE state = $1), 0),
+		coalesce(max(number) FILTER (WHERE state = $2), 0) FROM arcrawl.revision`
+	err = r.pool.QueryRow(ctx, text, inForce, proposed).Scan(&force, &offered)
 	if isUndefined(err) {
 		return 0, 0, nil // no node has used this database yet
 	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("look for a new configuration of the cluster: %w", err)
-	}
-	if state == proposed {
-		offered = newest
-	}
-	return force, offered, nil
+	return force, offered, about(err, "look for a new configuration of the cluster")
 }
 
 // Files returns the files of a revision by name; the main file is "".

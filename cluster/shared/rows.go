@@ -83,7 +83,7 @@ const (
 		WHERE l.part = u.part AND l.k = u.k AND l.v = u.v`
 	// lockLetters locks letters in one order for all nodes: one that writes some and removes others, and another that
 	// does the opposite, would wait for each other.
-	lockLetters = `SELECT FROM arcrawl.letter l JOIN unnest($1::smallint[], $2::bytea[]) AS u (part, k)
+	lockLetters = `SELECT 1 FROM arcrawl.letter l JOIN unnest($1::smallint[], $2::bytea[]) AS u (part, k)
 		ON l.part = u.part AND l.k = u.k ORDER BY l.part, l.k FOR UPDATE OF l`
 	removeBegins = `DELETE FROM ` + rows + ` WHERE part = $1 AND k >= $2 AND ($3::bytea IS NULL OR k < $3)`
 )

@@ -14,12 +14,12 @@ import (
 // format is the version of the tables. A program refuses tables of another version.
 const format = 3
 
-// The tables of the rows of all hosts, and of the dedup index. PostgreSQL needs half as much time again for the rows of
-// a visit if their table has partitions; a distributed engine can spread it by the first column of its key.
+// The tables of the rows of all hosts, and of the dedup index. They have no partitions: with 16 of them PostgreSQL needs
+// half as much time again for the rows of a visit, and twice as much to look for a payload. A distributed engine spreads
+// tables by the first column of their keys.
 const (
-	rows       = "arcrawl.row"
-	payloads   = "arcrawl.payload"
-	partitions = 16 // of payloads, by the hashes of the keys
+	rows     = "arcrawl.row"
+	payloads = "arcrawl.payload"
 )
 
 // tables are all in a schema of their own. The crawl has one row.
@@ -37,7 +37,7 @@ var tables = []string{
 		node text PRIMARY KEY, number int NOT NULL UNIQUE, draining boolean NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS ` + rows + ` (
 		part smallint, k bytea, v bytea NOT NULL, PRIMARY KEY (part, k)) WITH (fillfactor = 85)`,
-	`CREATE TABLE IF NOT EXISTS ` + payloads + ` (k bytea PRIMARY KEY, v bytea NOT NULL) PARTITION BY HASH (k)`,
+	`CREATE TABLE IF NOT EXISTS ` + payloads + ` (k bytea PRIMARY KEY, v bytea NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.letter (part smallint, k bytea, v bytea NOT NULL, PRIMARY KEY (part, k))`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.aside (
 		part smallint, of smallint, k bytea, v bytea NOT NULL, PRIMARY KEY (part, of, k))`,
@@ -59,15 +59,11 @@ var tables = []string{
 // prepare makes the tables, unless they exist, makes sure that this program can read them, and reads the name of the
 // crawl.
 func (s *Store) prepare(ctx context.Context) (err error) {
-	for range maxRepeats {
-		if s.crawl, err = nameOf(ctx, s.pool); !errors.Is(err, ErrUnused) {
-			return err
-		}
-		// Two nodes that start at once both make the tables, and one fails. It finds them at the second attempt.
-		if err = s.makeTables(ctx); err == nil {
-			s.crawl, err = nameOf(ctx, s.pool)
-			return err
-		}
+	if s.crawl, err = nameOf(ctx, s.pool); !errors.Is(err, ErrUnused) {
+		return err
+	}
+	if err = s.makeTables(ctx); err == nil {
+		s.crawl, err = nameOf(ctx, s.pool)
 	}
 	return err
 }
@@ -77,9 +73,8 @@ func nameOf(ctx context.Context, q querier) (name string, err error) {
 	var version int
 	err = q.QueryRow(ctx, `SELECT name, format FROM arcrawl.crawl WHERE id = 1`).Scan(&name, &version)
 	switch {
-	case isUndefined(err):
+	case isUndefined(err), errors.Is(err, pgx.ErrNoRows):
 		return "", ErrUnused
-	case hasCode(err, "42703"): // no column format: they are from before the first release
 	case err != nil:
 		return "", err
 	}
@@ -103,22 +98,33 @@ func hasCode(err error, codes ...string) bool {
 	return errors.As(err, &e) && slices.Contains(codes, e.Code)
 }
 
+// makeTables makes the tables, which may be there in part. The row of the crawl comes last, when all is there.
 func (s *Store) makeTables(ctx context.Context) error {
-	all := slices.Clone(tables)
-	for n := range partitions {
-		all = append(all, fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s_%d PARTITION OF %s
-			FOR VALUES WITH (MODULUS %d, REMAINDER %d)`, payloads, n, payloads, partitions, n))
-	}
-	return s.inTransaction(ctx, func(tx pgx.Tx) error {
-		for _, text := range all {
-			if _, err := tx.Exec(ctx, text); err != nil {
-				return err
-			}
+	for _, text := range tables {
+		_, err := s.pool.Exec(ctx, text)
+		if isRefused(err) { // another node may have made it at the same moment
+			_, err = s.pool.Exec(ctx, text)
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO arcrawl.part (id, epoch, clean)
-			SELECT n, 0, true FROM generate_series(0, $1::int - 1) AS n ON CONFLICT DO NOTHING`, Parts); err != nil {
+		if err != nil {
 			return err
 		}
+	}
+	var ids [Parts]int16
+	for i := range ids {
+		ids[i] = int16(i)
+	}
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.part (id, epoch, clean)
+			SELECT id, 0, true FROM unnest($1::smallint[]) AS u (id) ON CONFLICT DO NOTHING`, ids[:])
+		return err
+	})
+	if err == nil {
+		err = s.tryLock(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return s.inTransaction(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.crawl (id, name, format, whole, moves, groups)
 			VALUES (1, $1, $2, false, 0, '') ON CONFLICT DO NOTHING`, rand.Text(), format)
 		return err

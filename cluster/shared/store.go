@@ -35,6 +35,7 @@ type Store struct {
 	node        string
 	number      int // of the node
 	incarnation int64
+	able        abilities
 
 	door  atomic.Pointer[Door]   // that this node has opened, until a beat has noted it
 	unfit atomic.Pointer[string] // why this node can crawl nothing, until a beat has noted it
@@ -60,6 +61,9 @@ func Open(ctx context.Context, database, node string) (_ *Store, err error) {
 		}
 	}
 	if err = s.prepare(ctx); err == nil {
+		s.able, err = ask(ctx, s.looks)
+	}
+	if err == nil {
 		err = s.register(ctx)
 	}
 	if err != nil {
@@ -101,6 +105,13 @@ func (s *Store) register(ctx context.Context) error {
 	})
 }
 
+const (
+	fenceNode = `UPDATE arcrawl.node SET fenced = true WHERE name = $1`
+	// fenceBeat changes nothing. The node may have beaten while the fence waited for its shipment. Otherwise its next beat
+	// waits for the end of the fence.
+	fenceBeat = `UPDATE arcrawl.pulse SET beat = beat WHERE node = $1 AND beat = $2`
+)
+
 // Fence ends the rights of another node, if it has not beaten since the given beat. It waits for a shipment of the node
 // that is in progress, and ends it after lockTime. done is false if the node has beaten meanwhile.
 func (s *Store) Fence(ctx context.Context, node string, beat int64) (done bool, err error) {
@@ -110,27 +121,30 @@ func (s *Store) Fence(ctx context.Context, node string, beat int64) (done bool, 
 			return err
 		}
 		var now int64
-		const beats = `SELECT beat FROM arcrawl.pulse WHERE node = $1`
-		if err := tx.QueryRow(ctx, beats, node).Scan(&now); err != nil || now != beat {
+		err := tx.QueryRow(ctx, `SELECT beat FROM arcrawl.pulse WHERE node = $1`, node).Scan(&now)
+		if err != nil || now != beat {
 			return err
 		}
-		const lock = `SELECT incarnation FROM arcrawl.node WHERE name = $1 FOR UPDATE`
-		if err := tx.QueryRow(ctx, lock, node).Scan(&now); err != nil {
+		if _, err := tx.Exec(ctx, fenceNode, node); err != nil {
 			return err
 		}
-		// A statement of its own sees the beats that were committed while this one waited for the lock.
-		if err := tx.QueryRow(ctx, beats, node).Scan(&now); err != nil || now != beat {
-			return err
+		same, err := tx.Exec(ctx, fenceBeat, node, beat)
+		if done = same.RowsAffected() > 0; err == nil && !done {
+			err = errBeaten
 		}
-		done = true
-		_, err := tx.Exec(ctx, `UPDATE arcrawl.node SET fenced = true WHERE name = $1`, node)
 		return err
 	})
+	if errors.Is(err, errBeaten) {
+		return false, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("fence node %s: %w", node, err)
 	}
 	return done, nil
 }
+
+// errBeaten says that a node has beaten while another one wanted to fence it.
+var errBeaten = errors.New("the node has beaten")
 
 // IsUnreachable reports whether an error means that the database does not answer now, and not that it refuses.
 func IsUnreachable(err error) bool {
@@ -174,40 +188,36 @@ func about(err error, what string, args ...any) error {
 	return fmt.Errorf(what+": %w", append(args, err)...)
 }
 
-// permit makes sure that this process may act for its node, until the transaction ends.
+// permit makes sure that this process may act for its node now.
 func (s *Store) permit(ctx context.Context, tx pgx.Tx) error {
 	var one int
-	err := tx.QueryRow(ctx, `SELECT 1 FROM arcrawl.node WHERE name = $1 AND incarnation = $2 AND NOT fenced FOR SHARE`,
-		s.node, s.incarnation).Scan(&one)
+	const text = `SELECT 1 FROM arcrawl.node WHERE name = $1 AND incarnation = $2 AND NOT fenced`
+	err := tx.QueryRow(ctx, text, s.node, s.incarnation).Scan(&one)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrFenced
 	}
 	return err
 }
 
-// permitted calls do in a transaction, and commits, if this process may act for its node.
-func (s *Store) permitted(ctx context.Context, do func(pgx.Tx) error) error {
-	return s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.permit(ctx, tx); err != nil {
-			return err
-		}
-		return do(tx)
-	})
-}
-
 // alone calls do in a transaction, and commits, if this process may act for its node. It waits for an earlier one of
 // the node whose answer was lost, and which the database may still commit: this one sees what that has changed.
 func (s *Store) alone(ctx context.Context, do func(pgx.Tx) error) error {
-	return s.permitted(ctx, func(tx pgx.Tx) error {
-		if err := s.lockShipments(ctx, tx); err != nil {
+	return s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.lock(ctx, tx); err != nil {
 			return err
 		}
 		return do(tx)
 	})
 }
 
-func (s *Store) lockShipments(ctx context.Context, tx pgx.Tx) error {
-	_, err := tx.Exec(ctx, `SELECT FROM arcrawl.member WHERE node = $1 FOR UPDATE`, s.node)
+// lock makes sure that this process may act for its node until the transaction ends, alone. It writes the row: what
+// waits for it sees all that was committed before, or is repeated, whatever the isolation of the transactions.
+func (s *Store) lock(ctx context.Context, tx pgx.Tx) error {
+	const text = `UPDATE arcrawl.node SET fenced = false WHERE name = $1 AND incarnation = $2 AND NOT fenced`
+	done, err := tx.Exec(ctx, text, s.node, s.incarnation)
+	if err == nil && done.RowsAffected() == 0 {
+		err = ErrFenced
+	}
 	return err
 }
 
@@ -227,7 +237,7 @@ func (s *Store) locking(ctx context.Context, node string, do func(pgx.Tx) error)
 		})
 	}
 	err := attempt()
-	if !isLocked(err) {
+	if !isLocked(err) || !s.able.sessions {
 		return err
 	}
 	if err := s.endSessions(ctx, node); err != nil {

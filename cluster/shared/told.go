@@ -22,7 +22,7 @@ func (s *Store) Tell(ctx context.Context, text []byte) error {
 	if len(text) > maxTold {
 		return fmt.Errorf("report the state of node %s: it has %d bytes, the maximum is %d", s.node, len(text), maxTold)
 	}
-	err := s.permitted(ctx, func(tx pgx.Tx) error {
+	err := s.alone(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.told (node, beat, report)
 			SELECT p.node, p.beat, $2 FROM arcrawl.pulse p WHERE p.node = $1
 			ON CONFLICT (node) DO UPDATE SET beat = excluded.beat, report = excluded.report`, s.node, text)
