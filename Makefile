@@ -14,6 +14,7 @@
 # make faults   kill, pause and cut off the real program, and break its disk and clock: 15 minutes  (ARGS="-kills 1000"; ARGS=-help; SWEEP=.)
 # make error-paths  count which branches after failed operations on files the sweep of SWEEP=. and the tests take: an hour
 # make cluster  let nodes crawl while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 HOSTS=400)
+# make engine   the tests of clusters, then make cluster, on a server of your own  (ARCRAWL_DATABASE=postgres://user@host:5432/db)
 # make cluster-figures  measure what a cluster costs, and how long a takeover takes: half an hour
 # make paper    play rules of revisiting through histories, and write the figures of docs/completeness.md: 10 minutes  (HISTORIES=DIR)
 # make vuln     look for known vulnerabilities in the dependencies  (CLONE=DIR: in a clone of golang/vulndb)
@@ -65,7 +66,7 @@ NFPM        := bin/tools/nfpm-v2.43.0
 UMOCI       := bin/tools/umoci-v0.6.0
 SBOM        := bin/tools/cyclonedx-gomod-v1.10.0
 
-.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak year faults error-paths cluster cluster-figures paper readers vuln fuzz pictures demo trial package release test-release package-replay replay-assets test-package clean
+.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak year faults error-paths cluster engine cluster-figures paper readers vuln fuzz pictures demo trial package release test-release package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -213,6 +214,13 @@ year:
 
 cluster:
 	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_HOSTS=$(HOSTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cluster
+
+# Each test makes a database of its own and drops it. Nodes are killed, frozen and cut; the server is left alone.
+engine:
+	$(if $(ARCRAWL_DATABASE),,$(error ARCRAWL_DATABASE is not set, see internal/postgres))
+	$(GO) test -count=1 -timeout 1h ./cluster/shared
+	$(GO) test -count=1 -timeout 3h -parallel 2 ./cluster
+	$(MAKE) cluster
 
 # On a quiet machine. The sizes are those of docs/benchmarks.md.
 cluster-figures:

@@ -141,7 +141,7 @@ func (f *processes) faults(n int, seed uint64, db *failingDatabase) {
 			for i := range n / len(groups) {
 				f.Logf("%s: fault %d of %d for the nodes %q", time.Now().Format(time.TimeOnly), i+1, n/len(groups), names)
 				switch f.fault(names, r, db); {
-				case g > 0 || i%10 != 5:
+				case g > 0 || i%10 != 5 || db.standBy == nil:
 				case i%20 == 5:
 					db.failOver(f, time.Duration(r.IntN(20_000))*time.Millisecond)
 				default:
@@ -327,7 +327,9 @@ func TestCluster(t *testing.T) {
 	if faults := number(t, "ARCRAWL_FAULTS", 0); faults == 0 {
 		f.kill([]string{"b"}, 3*time.Second)
 	} else {
-		all.standBy = db.StandBy()
+		if !db.Foreign() {
+			all.standBy = db.StandBy()
+		}
 		seed := uint64(time.Now().UnixNano())
 		t.Logf("%d faults of seed %d", faults, seed)
 		f.faults(faults, seed, all)

@@ -117,6 +117,7 @@ func TestASickDatabaseHoldsTheCrawl(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := postgres.New(t)
+			db.Own()
 			a := newFixture(t, db, "a")
 			s := a.join()
 			s.has(shared.Parts, shared.Parts)
@@ -157,7 +158,8 @@ func TestShipmentsSurviveLostConnections(t *testing.T) {
 	p := newPatient(t, db)
 	for i := range 20 {
 		a.crawl(s.f, 50*i, 50*(i+1))
-		p.do(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'arcrawl a'`)
+		p.do(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'arcrawl a'
+			AND datname = current_database()`)
 		time.Sleep(time.Duration(3*i) * time.Millisecond)
 	}
 	s.eventually("all is shipped", func() bool { return s.n.MayClaim() == nil && s.n.mirror.waiting() == 0 })

@@ -8,18 +8,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// abilities are what PostgreSQL can do and other engines may not. A crawl does not need them. They are asked once for
-// each [Store], and once for each command.
+// abilities holds what PostgreSQL can do and other engines may not. A crawl does not need it. It is asked once for each
+// [Store], and once for each command.
 type abilities struct {
 	sizes    bool // without it the report says that sizes are not known
 	replicas bool // without it nobody warns that there is none
 	sessions bool // without it a fence waits until the engine ends a session that stands still
+	latest   bool // a statement sees what was committed before it; without it a lock is a write, which leaves old versions
 }
 
-// What needs an ability, and changes nothing. An engine that copies each row by itself has no setting for standbys.
+// The statements that need an ability, and change nothing. An engine that copies each row by itself has no setting for
+// standbys.
 const (
 	needsReplicas = `SHOW synchronous_standby_names`
-	needsSessions = `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid WHERE false`
+	needsSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE false`
 )
 
 // ask asks for the abilities of the engine.
@@ -33,7 +35,10 @@ func ask(ctx context.Context, q querier) (able abilities, err error) {
 			return able, rows.Err()
 		}
 	}
-	return able, nil
+	var isolation string
+	err = q.QueryRow(ctx, `SHOW transaction_isolation`).Scan(&isolation)
+	able.latest = isolation == "read committed"
+	return able, err
 }
 
 // isRefused reports whether the database has answered that it does not do something.

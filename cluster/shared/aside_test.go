@@ -68,6 +68,7 @@ func damagedRowsAreKept(t *testing.T, db *postgres.Server) {
 func lettersAreSetAside(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
 	a := owner(t, db, "a")
+	onlyPostgres(t, a)
 	must(t, a.Ship(ctx, All(row("old", "1"))))
 	for _, text := range []string{
 		`CREATE FUNCTION arcrawl.slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''one by one''; END'`,
@@ -100,6 +101,7 @@ func lettersAreSetAside(t *testing.T, db *postgres.Server) {
 func aReaderDelaysNoWholeStore(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
 	a := owner(t, db, "a")
+	onlyPostgres(t, a)
 	var many []Row
 	for i := range clearRows + 3 {
 		many = append(many, row(fmt.Sprintf("k%06d", i), "1"))

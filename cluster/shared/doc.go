@@ -8,9 +8,9 @@
 //
 // # Fencing
 //
-// A shipment and a fence write the row of a node, a beat and a fence the row of its beats. So a fence waits for a shipment
-// or a beat in progress, and what comes after it finds the node fenced and changes nothing. If the node stands still
-// within a transaction, the fence ends its sessions. A beat that came first prevents a fence.
+// A shipment and a fence lock the row of a node, a beat and a fence the row of its beats. So a fence waits for a
+// shipment or a beat in progress, and what comes after it finds the node fenced and changes nothing. If the node stands
+// still within a transaction, the fence ends its sessions. A beat that came first prevents a fence.
 //
 // Nobody takes a part from a node that is not fenced. So a shipment makes sure only that its node is not fenced: what
 // this node has not released is its own. The shipments of a node wait for each other, and so does a release of parts:
@@ -18,17 +18,17 @@
 //
 // # Locks
 //
-// A transaction writes the row of its node first, then locks the one row of the crawl if it changes owners, then rows
-// that other nodes write too: letters and payloads, in the order of their keys.
+// A transaction locks the row of its node first, then the one row of the crawl if it changes owners, then rows that
+// other nodes write too: letters and payloads, in the order of their keys.
 //
 // A node whose connection breaks while it commits does not know whether it did. Everything here may be repeated.
 //
 // # Other engines
 //
 // testdata/sql.txt lists all SQL. An engine with the protocol of PostgreSQL must have what is there, except for what is
-// marked as not needed. Its sessions are separate, a transaction waits for another one that has written the same row, at
-// most for lock_timeout, and transactions are isolated as "read committed" or better. What has committed is seen by
+// marked as not needed. Its sessions are separate. A transaction waits for another one that has written the same row,
+// for lock_timeout at most, and transactions are isolated as "read committed" or better. What has committed is seen by
 // each transaction that begins later, and is not lost. The node that makes the tables tries whether the engine locks
-// rows. Tables and data are never changed in one transaction, except by TRUNCATE. Transactions that the database
-// cannot put in order are repeated after a moment.
+// rows. Tables and data are never changed in one transaction, except by TRUNCATE. Transactions that the database cannot
+// put in order are repeated after a moment.
 package shared

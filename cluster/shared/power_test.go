@@ -49,6 +49,7 @@ func aFenceEndsASessionInItsWay(t *testing.T, db *postgres.Server) {
 	for _, stop := range stops {
 		ctx, end := context.WithTimeout(t.Context(), 30*time.Second)
 		a, b := owner(t, db, "a"), open(t, db, "b")
+		onlyPostgres(t, a)
 		must(t, a.Complete(ctx))
 		before := beatOf(t, b, "a")
 		stopInTransaction(t, a, stop.sent, unbound...)

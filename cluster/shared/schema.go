@@ -14,9 +14,9 @@ import (
 // format is the version of the tables. A program refuses tables of another version.
 const format = 3
 
-// The tables of the rows of all hosts, and of the dedup index. They have no partitions: with 16 of them PostgreSQL needs
-// half as much time again for the rows of a visit, and twice as much to look for a payload. A distributed engine spreads
-// tables by the first column of their keys.
+// The tables of the rows of all hosts, and of the dedup index. They have no partitions: with 16 of them PostgreSQL
+// needs half as much time again for the rows of a visit, and up to twice as much to look for a payload. A distributed
+// engine can spread tables by the first columns of their keys.
 const (
 	rows     = "arcrawl.row"
 	payloads = "arcrawl.payload"

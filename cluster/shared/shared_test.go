@@ -85,9 +85,21 @@ func beatOf(t *testing.T, s *Store, node string) (n int64) {
 	return n
 }
 
+// onlyPostgres skips a test with means that only PostgreSQL has.
+func onlyPostgres(t *testing.T, s *Store) {
+	t.Helper()
+	if !s.able.sessions {
+		t.Skip("this engine is not PostgreSQL")
+	}
+}
+
 // awaitLock waits until somebody waits for a lock in the database.
 func awaitLock(t *testing.T, s *Store) {
 	t.Helper()
+	if !s.able.sessions {
+		time.Sleep(time.Second) // nobody can know
+		return
+	}
 	const text = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 	for n := 0; n == 0; time.Sleep(10 * time.Millisecond) {
 		must(t, s.pool.QueryRow(t.Context(), text).Scan(&n))

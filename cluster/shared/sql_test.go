@@ -23,7 +23,7 @@ With [not needed], arcrawl asks at start whether the engine has it, or does with
 begins with the settings of connect.go: limits of time, and its name.
 `
 
-// beyond is what SQL needs beyond the standard, as patterns.
+// beyond lists patterns of what the standard of SQL does not have.
 var beyond = []struct{ name, pattern string }{
 	{"ON CONFLICT", `ON CONFLICT`},
 	{"RETURNING", `RETURNING`},
@@ -43,8 +43,8 @@ var beyond = []struct{ name, pattern string }{
 	{"sessions and locks [not needed]", `pg_terminate_backend`},
 }
 
-// sqlAvoided is what only PostgreSQL has, or what other engines do in another way.
-var sqlAvoided = regexp.MustCompile(`WITH TIES|FOR (NO KEY|KEY|SHARE)|SKIP LOCKED|NOWAIT|advisory|\b(LISTEN|NOTIFY|TEMP|TEMPORARY|SEQUENCE|SERIAL)\b|` +
+// avoided finds what only PostgreSQL has, or what other engines do in another way.
+var avoided = regexp.MustCompile(`WITH TIES|FOR (NO KEY|KEY|SHARE)|SKIP LOCKED|NOWAIT|advisory|\b(LISTEN|NOTIFY|TEMP|TEMPORARY|SEQUENCE|SERIAL)\b|` +
 	`PARTITION|generate_series|array_agg|SELECT FROM|AS \( ?(INSERT|UPDATE|DELETE)|nextval|now\(\)|\bctid\b`)
 
 // TestAllSQLIsListed compares the SQL of this package, which is all that there is, with a list of it.
@@ -96,7 +96,7 @@ func TestAllSQLIsListed(t *testing.T) {
 						needs = append(needs, b.name)
 					}
 				}
-				if found := sqlAvoided.FindString(text); found != "" {
+				if found := avoided.FindString(text); found != "" {
 					t.Errorf("%s: %s: other engines lack %q", where, text, found)
 				}
 				fmt.Fprintf(&list, "\n%s: %s\n", where, strings.Join(needs, ", "))

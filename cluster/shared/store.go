@@ -210,10 +210,19 @@ func (s *Store) alone(ctx context.Context, do func(pgx.Tx) error) error {
 	})
 }
 
-// lock makes sure that this process may act for its node until the transaction ends, alone. It writes the row: what
-// waits for it sees all that was committed before, or is repeated, whatever the isolation of the transactions.
+// The statements that lock the row of a node. What waits for the second one sees all that was committed before, or is
+// repeated, whatever the isolation of the transactions.
+const (
+	lockNode  = `SELECT 1 FROM arcrawl.node WHERE name = $1 AND incarnation = $2 AND NOT fenced FOR UPDATE`
+	writeNode = `UPDATE arcrawl.node SET fenced = false WHERE name = $1 AND incarnation = $2 AND NOT fenced`
+)
+
+// lock makes sure that this process may act for its node until the transaction ends, alone.
 func (s *Store) lock(ctx context.Context, tx pgx.Tx) error {
-	const text = `UPDATE arcrawl.node SET fenced = false WHERE name = $1 AND incarnation = $2 AND NOT fenced`
+	text := lockNode
+	if !s.able.latest {
+		text = writeNode
+	}
 	done, err := tx.Exec(ctx, text, s.node, s.incarnation)
 	if err == nil && done.RowsAffected() == 0 {
 		err = ErrFenced

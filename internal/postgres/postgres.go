@@ -46,6 +46,9 @@ func New(t testing.TB) *Server {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if u.RawQuery == "" {
+			u.RawQuery = "sslmode=prefer" // tests append more
+		}
 		return (&Server{t: t, url: *u}).Database(t, "test")
 	}
 	s := newServer(t, programs(t))
@@ -87,20 +90,21 @@ func newServer(t testing.TB, bin string) *Server {
 		}
 	}
 	s := &Server{t: t, bin: bin, dir: dir, url: url.URL{
-		Scheme: "postgres", User: url.User("arcrawl"), Host: "127.0.0.1:" + freePort(t), Path: "postgres", RawQuery: "sslmode=disable",
+		Scheme: "postgres", User: url.User("arcrawl"), Host: "127.0.0.1:" + freePort(t),
+		Path: "postgres", RawQuery: "sslmode=disable",
 	}}
 	t.Cleanup(func() { s.stop("immediate") })
 	return s
 }
 
-// Own reports whether the test has started the server, and may stop it.
-func (s *Server) Own() bool { return s.dir != "" }
+// Foreign reports whether the test has not started the server, and must not stop it.
+func (s *Server) Foreign() bool { return s.dir == "" }
 
-// own skips the rest of a test that starts or stops the server, unless it is ours.
-func (s *Server) own() {
+// Own skips a test that starts, stops or sets up the server, unless it is its own.
+func (s *Server) Own() {
 	s.t.Helper()
-	if !s.Own() {
-		s.t.Skip("the rest of this test starts and stops the server, which is a foreign one")
+	if s.Foreign() {
+		s.t.Skip("a foreign server is not stopped, and its settings are not changed")
 	}
 }
 
@@ -123,7 +127,7 @@ func freePort(t testing.TB) string {
 // does not lose power, and on a busy disk a commit may take longer than a node waits for it.
 func (s *Server) Sync() {
 	s.t.Helper()
-	s.own()
+	s.Own()
 	s.set("fsync = on\n")
 	s.run("pg_ctl", "-D", "data", "reload")
 }
@@ -143,7 +147,7 @@ func (s *Server) Database(t testing.TB, name string) *Server {
 	t.Helper()
 	other := *s
 	other.t, other.url.Path = t, name
-	if !s.Own() {
+	if s.Foreign() {
 		other.url.Path = strings.ToLower("arcrawl_" + name + "_" + rand.Text()[:8])
 		t.Cleanup(func() {
 			if err := s.do(`DROP DATABASE ` + other.url.Path); err != nil {
@@ -173,7 +177,7 @@ func (s *Server) do(text string) error {
 // StandBy starts a second server, which follows this one and confirms each commit. Promote makes it the first one.
 func (s *Server) StandBy() *Server {
 	s.t.Helper()
-	s.own()
+	s.Own()
 	other := newServer(s.t, s.bin)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // of a busy machine
 	defer cancel()
@@ -191,8 +195,9 @@ func (s *Server) StandBy() *Server {
 	if err := c.QueryRow(ctx, `SELECT labelfile FROM pg_backup_stop(false)`).Scan(&label); err != nil {
 		s.t.Fatal(err)
 	}
-	other.run("/bin/sh", "-c", `rm -rf data/pg_wal/* data/postmaster.*; touch data/standby.signal; echo "$1" > data/backup_label`, "", label)
-	other.set("port = " + other.url.Port() + "\nprimary_conninfo = 'host=127.0.0.1 port=" + s.url.Port() + " user=arcrawl'\n")
+	const finish = `cd data; rm -rf pg_wal/* postmaster.*; touch standby.signal; echo "$1" > backup_label`
+	other.run("/bin/sh", "-c", finish, "", label)
+	other.set("port = " + other.url.Port() + "\nprimary_conninfo = '" + s.url.String() + "'\n")
 	other.Start()
 	s.set("synchronous_standby_names = '*'\n")
 	s.run("pg_ctl", "-D", "data", "reload")
@@ -214,21 +219,21 @@ func (s *Server) set(text string) {
 // Promote makes a standby the server that can be written, and waits for that.
 func (s *Server) Promote() {
 	s.t.Helper()
-	s.own()
+	s.Own()
 	s.run("pg_ctl", "-D", "data", "-w", "-t", "300", "promote")
 }
 
 // Start starts the server, and waits until it answers.
 func (s *Server) Start() {
 	s.t.Helper()
-	s.own()
+	s.Own()
 	s.run("pg_ctl", "-D", "data", "-l", "log", "-w", "-t", "300", "start")
 }
 
 // Crash stops the server as a power failure would.
 func (s *Server) Crash() {
 	s.t.Helper()
-	s.own()
+	s.Own()
 	s.stop("immediate")
 }
 
@@ -264,7 +269,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 // CPU returns the processor time of all processes of the server since its start.
 func (s *Server) CPU() time.Duration {
 	s.t.Helper()
-	s.own()
+	s.Own()
 	text, err := os.ReadFile(s.dir + "/data/postmaster.pid")
 	if err != nil {
 		s.t.Fatal(err)
