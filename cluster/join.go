@@ -271,11 +271,14 @@ type joined struct {
 	whole   bool         // see plan
 }
 
-// all returns how the answers of all nodes of a plan are joined.
-func all[A any]() joined {
+// all returns how the answers of all nodes of a plan are joined. away says what is missing of nodes that are away.
+func all[A any](away ...string) joined {
 	return joined{
 		answers: func(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 			if g, _, all, ok := ask[A](x, to, from, p, from.URL.Query()); ok {
+				for _, what := range away {
+					g.noteAway(x, from, what)
+				}
 				g.answer(to, all, nil)
 			}
 		},

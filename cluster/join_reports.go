@@ -35,14 +35,6 @@ var gauges = map[string]func(a, b int64) int64{
 
 func plus(a, b int64) int64 { return a + b }
 
-// joinSeries answers with the series of the whole crawl.
-func joinSeries(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-	if g, _, series, ok := ask[api.Series](x, to, from, p, from.URL.Query()); ok {
-		g.noteAway(x, from, "the counts")
-		g.answer(to, series, nil)
-	}
-}
-
 // addSeries adds the series of nodes, and notes which begin later than others.
 func addSeries(j *joining, parts []api.Series, nodes []string) (api.Series, error) {
 	out := api.Series{Step: parts[0].Step, Times: []int64{}, Values: map[string][]int64{}}

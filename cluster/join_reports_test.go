@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,40 @@ func TestReportsAreOfTheWholeCrawl(t *testing.T) {
 		s.Condition != (api.Condition{State: api.Crawling}) {
 		t.Errorf("some sites: %+v", s)
 	}
+}
+
+// TestTheLogIsOfAllNodes asks for the log of three nodes: the last lines, those that follow while a node does not
+// answer, and after that.
+func TestTheLogIsOfAllNodes(t *testing.T) {
+	t.Parallel()
+	c := wholeCrew(t, func(n int, r *http.Request, _ string) string {
+		node, at := "abc"[n-1:n], 10*n
+		if r.URL.Query().Has("after") {
+			at += 5
+		}
+		return fmt.Sprintf(`{"lines":[{"at":"2026-01-01T00:00:%[2]dZ","node":"%[1]s","line":"%[2]d"},{"at":"2026-01-01T00:00:%[3]dZ","node":"%[1]s","line":"%[3]d"}],
+			"read":"2026-01-01T00:01:0%[4]dZ","more":%[5]t,"next":{"%[1]s":{"offset":%[2]d}}}`, node, at, at+11, n, n == 2)
+	})
+	const away = "not in this answer: the log of node d, which is away"
+	check := func(query, missing, want string) string {
+		t.Helper()
+		log := answerOf[api.Log](c, "/log?host=a.example&"+query, missing)
+		got := fmt.Sprint(log.Read.Second(), log.More)
+		for _, l := range log.Lines {
+			got += " " + l.Node + l.Line
+		}
+		if next, err := json.Marshal(log.Next); err != nil || got+" "+string(next) != want {
+			t.Errorf("%s: %s %s, want %s", query, got, next, want)
+		}
+		next, _ := json.Marshal(log.Next)
+		return "limit=1&after=" + url.QueryEscape(string(next))
+	}
+	next := check("limit=4", away, `1 true a21 c30 b31 c41 {"a":{"offset":10},"b":{"offset":20},"c":{"offset":30}}`)
+	c.dead["c"] = true
+	next = check(next, "not in this answer: node c cannot be asked: connection refused; "+away,
+		`1 true a15 b25 a26 b36 {"a":{"offset":15},"b":{"offset":25},"c":{"offset":30}}`)
+	c.dead["c"] = false
+	check(next, away, `1 true a15 b25 a26 c35 b36 c46 {"a":{"offset":15},"b":{"offset":25},"c":{"offset":35}}`)
 }
 
 // TestRowsThatAFullListMayLackAreLeftOut adds the rows of nodes, one of which has as many as a list may have.

@@ -44,7 +44,9 @@ func fieldRules() map[string]ruleOfField {
 			return first(list, maxMissing)
 		}),
 		"all known": values(earliestOfAll),
-		"texts by":  values(joinMaps),
+		"texts by":  values(joinMaps[string]),
+		"positions": values(joinPositions),
+		"log lines": values(joinLines),
 		"faults":    values(differentFaults),
 		"entries":   values(joinEntries),
 		"rows":      values(addRows),
@@ -229,8 +231,8 @@ func earliestOfAll(_ *joining, all []*time.Time, _ []string) (out *time.Time) {
 	return out
 }
 
-func joinMaps(_ *joining, all []map[string]string, _ []string) map[string]string {
-	out := map[string]string{}
+func joinMaps[V any](_ *joining, all []map[string]V, _ []string) map[string]V {
+	out := map[string]V{}
 	for _, m := range all {
 		maps.Copy(out, m)
 	}
@@ -306,6 +308,23 @@ func joinEntries(j *joining, all [][]api.AuditEntry, _ []string) []api.AuditEntr
 	list := concat(all)
 	slices.SortStableFunc(list, func(a, b api.AuditEntry) int { return b.Time.Compare(a.Time) })
 	return first(list, j.limit(100))
+}
+
+// joinLines joins lines of crawl logs, the oldest first: the newest ones, or all that follow an earlier answer.
+func joinLines(j *joining, all [][]api.LogLine, _ []string) []api.LogLine {
+	list := concat(all)
+	slices.SortStableFunc(list, func(a, b api.LogLine) int { return a.At.Compare(b.At) })
+	if j.asked().Has("after") {
+		return list
+	}
+	return list[max(0, len(list)-j.limit(100)):]
+}
+
+// joinPositions adds the positions of nodes that are missing now, so that no line of theirs is lost.
+func joinPositions(j *joining, all []map[string]json.RawMessage, nodes []string) map[string]json.RawMessage {
+	before := map[string]json.RawMessage{}
+	_ = json.Unmarshal([]byte(j.asked().Get("after")), &before) // the nodes have read it
+	return joinMaps(j, append([]map[string]json.RawMessage{before}, all...), nodes)
 }
 
 // joinTraps joins lists of traps by host.

@@ -50,12 +50,12 @@ func joins() map[string]joined {
 	return map[string]joined{
 		"GET /names": all[api.HostNames](), "GET /new": all[api.New](), "GET /alarms": all[api.Alarms](),
 		"GET /audit": all[api.Audit](), "GET /traps": all[api.Traps](), "GET /config": all[api.Config](),
-		"GET /packages": all[api.Packages](), "GET /fronts": all[api.Fronts](),
+		"GET /packages": all[api.Packages](), "GET /fronts": all[api.Fronts](), "GET /log": all[api.Log]("the log"),
 		"GET /hosts":  all[api.Hosts]().with(joinHosts),
 		"GET /search": {answers: chain}, "GET /noise": {answers: chain},
 
 		"GET /status": all[api.Status]().ofWhole(), "GET /status/sites": all[api.SitesStatus](),
-		"GET /series":          all[api.Series]().with(joinSeries).ofWhole(),
+		"GET /series":          all[api.Series]("the counts").ofWhole(),
 		"GET /overdue":         all[api.Overdue]().with(joinOverdue).ofWhole(),
 		"GET /reports/days":    folded[api.DayReport]().ofWhole(),
 		"GET /reports/headers": folded[api.HeaderReport]().ofWhole(),

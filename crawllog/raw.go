@@ -9,7 +9,8 @@ import (
 // RawEntry holds the parts of a line that statistics need. Parsing one allocates nothing: the texts are parts of the
 // line and are valid only as long as the line is.
 type RawEntry struct {
-	Logged int64 // milliseconds since 1970, UTC
+	Line   []byte // the whole line
+	Logged int64  // milliseconds since 1970, UTC
 	Status int
 	Size   int64 // bytes of the body; negative = none
 	URI    []byte
@@ -58,7 +59,7 @@ var (
 // Parse reads a line without its line end. It reads the same columns as [Parse] does, and does not check the columns
 // that statistics do not need. It reports whether the line belongs to a crawl log.
 func (g *RawEntry) Parse(line []byte) bool {
-	*g = RawEntry{}
+	*g = RawEntry{Line: line}
 	var column [columns][]byte
 	rest := line
 	for i := range column {

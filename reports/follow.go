@@ -50,6 +50,12 @@ var ErrGap = errors.New("the log that was read last no longer exists; lines may 
 // a crawl log. If the error is [ErrGap], all lines that still exist were passed to each. Other errors are about files
 // that cannot be read; the next Poll tries again.
 func (f *Follower) Poll(ctx context.Context, each func(*crawllog.RawEntry)) error {
+	if l, ok, err := readFirst(f.path); err == nil && ok && l.first == f.position.First {
+		if err := f.read(ctx, l, false, each); err != nil { // no other file is opened
+			return fmt.Errorf("read %s: %w", l.name, err)
+		}
+		return nil
+	}
 	logs, err := f.logs()
 	if err != nil || len(logs) == 0 {
 		return err
@@ -60,7 +66,11 @@ func (f *Follower) Poll(ctx context.Context, each func(*crawllog.RawEntry)) erro
 		logs = logs[at:]
 	}
 	for _, l := range logs {
-		if err := f.read(ctx, l, gap, each); err != nil {
+		err := f.read(ctx, l, gap, each)
+		switch {
+		case err != nil && gap:
+			return fmt.Errorf("read %s: %w; %w", l.name, err, ErrGap)
+		case err != nil:
 			return fmt.Errorf("read %s: %w", l.name, err)
 		}
 	}
@@ -77,12 +87,16 @@ func (f *Follower) SkipToEnd() error {
 		return err
 	}
 	newest := logs[len(logs)-1]
-	r, err := os.Open(newest.name)
+	r, err := fileio.OpenText(newest.name)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	end, err := r.Seek(0, io.SeekEnd)
+	if f.position.First = newest.first; r.Compressed() {
+		f.position.Offset, err = io.Copy(io.Discard, r)
+		return err
+	}
+	end, err := r.Size()
 	if err != nil {
 		return err
 	}
@@ -90,7 +104,7 @@ func (f *Follower) SkipToEnd() error {
 	if _, err := r.ReadAt(tail, end-int64(len(tail))); err != nil {
 		return err
 	}
-	f.position = Position{First: newest.first, Offset: end - int64(len(tail)-1-bytes.LastIndexByte(tail, '\n'))}
+	f.position.Offset = end - int64(len(tail)-1-bytes.LastIndexByte(tail, '\n'))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -114,6 +115,23 @@ func TestAFollowerLosesNothingByRotation(t *testing.T) {
 	l.write(1)
 	r.poll(nil)
 	r.checkAll(l)
+}
+
+// TestAFollowerBeginsAtTheEndOfACompressedLog follows a log whose only file has just been compressed.
+func TestAFollowerBeginsAtTheEndOfACompressedLog(t *testing.T) {
+	t.Parallel()
+	l, r := follow(t)
+	l.path += ".gz"
+	l.write(100)
+	l.path = r.path
+	f := reports.Follow(r.path, reports.Position{})
+	must(t, f.SkipToEnd())
+	l.write(2)
+	var lines []string
+	must(t, f.Poll(t.Context(), func(g *crawllog.RawEntry) { lines = append(lines, string(g.URI)) }))
+	if want := []string{"http://news.example/101", "http://news.example/102"}; !slices.Equal(lines, want) {
+		t.Errorf("read %v, want %v", lines, want)
+	}
 }
 
 func TestACopiedAndTruncatedLogIsReadOnce(t *testing.T) {

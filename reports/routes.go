@@ -11,7 +11,7 @@ import (
 
 // routes returns the requests about past visits and days.
 func (r *reporter) routes() []admin.Route {
-	return append(storeRoutes(), r.logRoutes()...)
+	return append(append(storeRoutes(), logRoute()), r.logRoutes()...)
 }
 
 // storeRoutes returns the requests about what the store keeps of each host.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/spaces"
@@ -170,6 +171,23 @@ type Waiting struct {
 	LastStatus int       `json:"last_status"`
 	// Out says why it was not visited when it was due last, such as "robots.txt forbids it"; empty if it was visited.
 	Out string `json:"kept_out,omitempty"`
+}
+
+// Log holds lines of the crawl log.
+type Log struct {
+	Lines []LogLine `json:"lines" join:"log lines"` // by time, the oldest first
+	Read  time.Time `json:"read" join:"min"`        // no line before this time is still to come
+	More  bool      `json:"more" join:"or"`         // not all was read: ask again with next, or for more seconds
+	Gap   bool      `json:"gap" join:"or"`          // the file that was read last is gone, and perhaps some lines
+	// Next is the parameter after of a question for the lines after these: by node, where its log was read to.
+	Next map[string]json.RawMessage `json:"next" join:"positions"`
+}
+
+// LogLine is a line of the crawl log.
+type LogLine struct {
+	At   time.Time `json:"at"`
+	Node string    `json:"node,omitempty"` // of a cluster, whose log has the line
+	Line string    `json:"line"`
 }
 
 // DedupReport summarizes deduplication, from the current crawl log.

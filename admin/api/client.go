@@ -292,6 +292,11 @@ func (c *Client) Headers(ctx context.Context, f config.Filter) (HeaderReport, er
 	return get[HeaderReport](ctx, c, "/reports/headers", only(url.Values{}, f))
 }
 
+// Log returns lines of the crawl log, as a question of GET /log selects them.
+func (c *Client) Log(ctx context.Context, q url.Values, f config.Filter) (Log, error) {
+	return get[Log](ctx, c, "/log", only(q, f))
+}
+
 // New returns what is new, as a question of GET /new selects it.
 func (c *Client) New(ctx context.Context, q url.Values) (New, error) {
 	return get[New](ctx, c, "/new", q)
