@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +103,15 @@ func (f *processes) askWhole(node string, c *api.Client, missing *string) {
 	}
 	if h, err := c.Headers(ctx, config.Filter{}); err != nil || *missing != "" {
 		f.Errorf("node %s about headers: %+v, %v, missing %q", node, h, err, *missing)
+	}
+	log, err := c.Log(ctx, url.Values{"limit": {"1000"}, "seconds": {"10"}}, config.Filter{})
+	of := map[string]int{}
+	for _, l := range log.Lines {
+		of[l.Node]++
+	}
+	inOrder := slices.IsSortedFunc(log.Lines, func(a, b api.LogLine) int { return a.At.Compare(b.At) })
+	if err != nil || *missing != "" || of["a"] == 0 || of["b"] == 0 || len(of) != 2 || !inOrder || len(log.Next) != 2 {
+		f.Errorf("the log of node %s has lines of %v, %v, missing %q", node, of, err, *missing)
 	}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return api.DialSocket(ctx, f.socket(node)) }
 	got, err := (&http.Client{Transport: &http.Transport{DialContext: dial}}).Get("http://arcrawl/metrics")

@@ -45,6 +45,7 @@ contact = "https://github.com/arcrawl/%s"
 [cluster]
 database = "%s"
 node = "%s"
+listen = "127.0.0.1:0"              # so that any node answers for all
 single_database = true              # on purpose: a real cluster has a replica
 
 [storage]

@@ -129,8 +129,9 @@ func (p *play) prepare() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.out, "Dashboard: http://%s/?token=%s (of node a)\n", first.Admin.Listen, token)
-	fmt.Fprintf(p.out, "Terminal:  PGPASSFILE=%s arcrawl status --cluster -c %s\n\n", p.server.passFile, first.Path)
+	fmt.Fprintf(p.out, "Dashboard: http://%s/?token=%s (of all nodes)\n", first.Admin.Listen, token)
+	fmt.Fprintf(p.out, "Terminal:  PGPASSFILE=%s arcrawl status --cluster -c %s\n", p.server.passFile, first.Path)
+	fmt.Fprintf(p.out, "Log:       arcrawl report visits --follow -c %s\n\n", first.Path)
 	fmt.Fprintf(p.out, "The nodes share the hosts of %d news sites. Each line is a visit: time, node, HTTP status, URI, result,\n"+
 		"next visit, and the reason for it.\n\n", len(p.sites.list))
 	return nil

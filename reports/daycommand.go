@@ -108,7 +108,7 @@ func (r *reportDays) chosen(cmd *cobra.Command) (func(uri.Host) bool, error) {
 
 // fromLogs summarizes crawl logs.
 func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
-	r.logs.config = r.Config
+	r.logs.Config = r.Config
 	r.logs.dimensions = []Dimension{ByHostDay}
 	read, _, err := r.logs.read(cmd, files)
 	if err != nil {

@@ -17,17 +17,19 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // logStats holds the flags of arcrawl report visits.
 type logStats struct {
-	config               string
+	cli.Daemon
 	since, until, beside string
+	host                 string
 	by                   []string
 	top                  int
-	status, asJSON       bool
+	status               bool
 	follow, dedup        bool
 	every                time.Duration
 	place                string
@@ -58,7 +60,10 @@ reads the log of the configuration and its rotated files; the daemon may run mea
   spared      bytes that were not transferred, because the headers proved that nothing changed
   overdue     how late visits were: half at most p50, 99 % at most p99, with an error of up to 6 %
 
-With --follow it prints one line every 10 seconds, or at the interval --follow=1m, for new log lines, across rotation. With --offset it reads only lines added since the last
+With --follow it asks the daemon, and on a node of a cluster all nodes, for the last lines of the log and prints each line that is
+added, by time and behind the name of its node. The clocks of the nodes count. With --until it prints the last lines before, and ends.
+
+With --follow=1m it prints a summary each minute for new lines, across rotation. With --offset it reads only lines added since the last
 time, and stores the position in the file; use this for periodic jobs.
 
 With --dedup it shows how many responses repeated an archived payload, and how much space that saved, by host and mime. The figures are
@@ -74,10 +79,10 @@ the same as in Heritrix's DeDuplicator and in Browsertrix:
 A log line is written only after its record is on disk, so every counted record exists.`,
 		Example: `  arcrawl report visits --since 24h --by host
   arcrawl report visits --since 2026-10 --until 2026-10 --beside 2026-11     two months side by side
-  arcrawl report visits --by seed --status                                   the statuses of each seed
+  arcrawl report visits --by seed,status                                     the statuses of each seed
   arcrawl report visits --since 30d --label newspapers --by day
   arcrawl report visits --dedup --since 30d --by mime
-  arcrawl report visits --follow=1m
+  arcrawl report visits --follow --host www.news.example
   arcrawl report visits --offset /var/lib/arcrawl/stats.offset --json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
@@ -85,12 +90,10 @@ A log line is written only after its record is on disk, so every counted record 
 	s.flags(cmd)
 	f.BoolVar(&s.dedup, "dedup", false, "show instead what deduplication saved")
 	f.StringVar(&s.beside, "beside", "", "compare with this second period: a date, or two dates with .. between them")
-	f.BoolVar(&s.status, "status", false, "print the number of visits by status")
-	f.DurationVar(&s.every, "follow", 0, "continue, with a line for each interval (10s)")
-	f.Lookup("follow").NoOptDefVal = "10s"
+	f.DurationVar(&s.every, "follow", 0, "print the log as it grows; --follow=1m: a summary for each minute")
+	f.Lookup("follow").NoOptDefVal = "0s"
 	f.StringVar(&s.place, "offset", "", "store the position in the log in this `FILE`")
 	cmd.MarkFlagsMutuallyExclusive("dedup", "beside")
-	cmd.MarkFlagsMutuallyExclusive("dedup", "status")
 	cmd.MarkFlagsMutuallyExclusive("dedup", "follow")
 	cmd.MarkFlagsMutuallyExclusive("dedup", "offset")
 	return cmd
@@ -99,22 +102,27 @@ A log line is written only after its record is on disk, so every counted record 
 // flags adds the flags that say what is read, and how it is grouped.
 func (s *logStats) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	cli.ConfigFlag(cmd, &s.config)
+	s.Add(cmd)
 	f.StringVar(&s.since, "since", "", sinceHelp)
 	f.StringVar(&s.until, "until", "", untilHelp)
-	f.StringSliceVar(&s.by, "by", nil, "group by host, seed, mime, day or hour; repeatable")
-	f.IntVar(&s.top, "top", 20, "show `N` rows of each table, most visits first (0 = all)")
-	cli.JSONFlag(cmd, &s.asJSON)
+	f.StringSliceVar(&s.by, "by", nil, "group by host, seed, mime, day or hour, and count each status; repeatable")
+	f.Var(cli.Once(&s.host), "host", "choose this host, or hosts such as *.example.org")
+	f.IntVar(&s.top, "top", 20, "show `N` rows of each table, most visits first (0 = all), or the last N lines")
 	cli.SiteFlags(cmd, &s.only)
 }
 
 // hosts returns a function that reports whether the flags choose a host; nil if they choose all. Without --label,
 // --collection and --owner the configuration is not read.
 func (s *logStats) hosts(errs io.Writer) (func(host string) bool, error) {
-	if s.only.IsZero() {
+	if s.only.IsZero() && s.host == "" {
 		return nil, nil
 	}
-	c, err := cli.ReadConfig(errs, s.config)
+	pattern := strings.ToLower(s.host)
+	matches := func(host string) bool { return frontier.HostMatches(pattern, uri.Host(host)) }
+	if s.only.IsZero() {
+		return matches, nil
+	}
+	c, err := cli.ReadConfig(errs, s.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -122,19 +130,26 @@ func (s *logStats) hosts(errs io.Writer) (func(host string) bool, error) {
 		return nil, cli.Usage(err)
 	}
 	chosen := c.Chooses(s.only)
-	return func(host string) bool { return chosen(uri.Host(host)) }, nil
+	return func(host string) bool { return matches(host) && chosen(uri.Host(host)) }, nil
 }
 
 func (s *logStats) run(cmd *cobra.Command, files []string) error {
 	if s.follow = cmd.Flags().Changed("follow"); !s.follow {
 		s.every = 10 * time.Second
 	}
+	if s.every > 0 && s.IsNamed() {
+		return cli.Usage(errors.New("summaries are made of files, not by a daemon; --socket and --node need --follow"))
+	}
 	if s.dedup {
 		return s.reportDedup(cmd, files)
 	}
 	if s.follow || s.place != "" {
-		if _, err := s.check(files); err != nil {
+		periods, err := s.check(files)
+		if err != nil {
 			return err
+		}
+		if s.follow && s.every == 0 {
+			return s.printLines(cmd, periods[0])
 		}
 		path, err := s.live(files)
 		if err != nil {
@@ -192,6 +207,10 @@ func unread(out *Outcome) error {
 // check validates the flags. It returns the period of the summary and, if there is one, the period to compare with.
 func (s *logStats) check(files []string) ([]Period, error) {
 	for _, name := range s.by {
+		if name == "status" && !s.dedup {
+			s.status = true
+			continue
+		}
 		d, err := ParseDimension(name)
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--by: %w", err))
@@ -222,6 +241,11 @@ func (s *logStats) check(files []string) ([]Period, error) {
 		periods = append(periods, other)
 	}
 	switch {
+	case s.follow && s.every == 0 && (len(files) > 0 || len(s.by) > 0 || s.beside != "" || s.place != ""):
+		return nil, cli.Usage(errors.New("--follow prints lines that the daemon has; for a FILE, --by or --offset, name an " +
+			"interval, as --follow=1m"))
+	case s.follow && s.every == 0:
+		return periods, nil
 	case (s.follow || s.place != "") && len(files) > 1:
 		return nil, cli.Usage(errors.New("--follow and --offset read one log; name at most one FILE"))
 	case (s.follow || s.place != "") && (s.since != "" || s.until != "" || s.beside != ""):
@@ -237,11 +261,11 @@ func (s *logStats) live(files []string) (string, error) {
 	if len(files) == 1 {
 		return files[0], nil
 	}
-	at, err := config.StorageAt(s.config)
+	at, err := config.StorageAt(s.Config)
 	if err != nil {
 		return "", fmt.Errorf("find the crawl log: %w; name its file, or a configuration with --config", err)
 	}
-	if c, err := daemon.ReadConfig(s.config); err == nil { // without it no host is marked
+	if c, err := daemon.ReadConfig(s.Config); err == nil { // without it no host is marked
 		s.removed, s.node = admin.RemovedIn(c), c.Cluster.Node
 	}
 	return at.Log, nil
@@ -313,7 +337,7 @@ func (s *logStats) added(
 // format returns what the flags say about the output.
 func (s *logStats) format() TableOptions {
 	return TableOptions{
-		By: s.dimensions, Top: s.top, Statuses: s.status, JSON: s.asJSON,
+		By: s.dimensions, Top: s.top, Statuses: s.status, JSON: s.JSON,
 		Removed: func(host string) bool { return s.removed[uri.Host(host)] },
 	}
 }

@@ -61,6 +61,7 @@ var replacements = []replacement{
 	{"extract --no-revisits", "extract --revisits none"},
 	{"wacz --host-list", "wacz --host @FILE"},
 	{"report visits --every", "report visits --follow=1m"},
+	{"report visits --status", "report visits --by status"},
 	{"dedup purge", "dedup remove --purge"},
 	{"sim wait", "sim --states STATE,… --set KEY=VALUE,…"},
 	{"sim year", "sim --year"},

@@ -33,6 +33,9 @@ func (d *Daemon) Add(cmd *cobra.Command) {
 	d.note = func(what string) { fmt.Fprintln(cmd.ErrOrStderr(), "note: "+what) }
 }
 
+// IsNamed reports whether a flag names the daemon or a node.
+func (d *Daemon) IsNamed() bool { return d.Socket != "" || len(d.sent) > 0 }
+
 // Client returns a client of the daemon's socket.
 func (d *Daemon) Client() (*api.Client, error) {
 	if d.Socket != "" {
