@@ -34,13 +34,13 @@ func (n *thisNode) lookForReplica(ctx context.Context) {
 	}
 }
 
-// replicaTrouble returns why a loss of the database would lose visits; "" if it would not. hidden is the number
-// of replicas of which nobody may say whether they are synchronous.
+// replicaTrouble returns why a loss of the database would lose visits; "" if it would not, or if the database does not
+// tell its replicas (-1). hidden is the number of replicas of which nobody may say whether they are synchronous.
 func replicaTrouble(all, synced, hidden int) string {
 	const what = "the database of the cluster has no synchronous replica"
 	const remedy = "set synchronous_standby_names, or cluster.single_database = true if that is on purpose; see docs/cluster.md"
 	switch {
-	case synced > 0:
+	case synced > 0, all < 0:
 		return ""
 	case hidden > 0:
 		return "nobody may say whether the replicas of the cluster's database are synchronous: grant pg_read_all_stats to its user"

@@ -15,7 +15,7 @@ func TestReplicasThatAreNotSynchronousAreReported(t *testing.T) {
 		all, synced, hidden int
 		want                string
 	}{
-		{0, 0, 0, "no synchronous replica: set"}, {2, 0, 0, "only others"}, {2, 1, 0, ""}, {2, 1, 1, ""}, {1, 0, 1, "grant pg_read_all_stats"},
+		{0, 0, 0, "no synchronous replica: set"}, {2, 0, 0, "only others"}, {2, 1, 0, ""}, {2, 1, 1, ""}, {1, 0, 1, "grant pg_read_all_stats"}, {-1, 0, 0, ""},
 	} {
 		got := replicaTrouble(row.all, row.synced, row.hidden)
 		if !strings.Contains(got, row.want) || (got == "") != (row.want == "") {

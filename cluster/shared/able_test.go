@@ -77,6 +77,9 @@ func enginesDiffer(t *testing.T, db *postgres.Server) {
 	if _, err := ask(ended, b.pool); err == nil {
 		t.Error("an engine that did not answer was understood")
 	}
+	if IsUnreachable(errNoLocks) {
+		t.Error("a node would wait for an engine that never locks rows")
+	}
 	b.able = able
 	if all, _, _, err := b.Replicas(ctx); all != -1 || err != nil {
 		t.Errorf("%d replicas, %v", all, err)

@@ -100,9 +100,9 @@ const size = `SELECT pg_total_relation_size('` + rows + `') + pg_total_relation_
 // read reads the state of this moment.
 func (r *Report) read(ctx context.Context, c *pgx.Conn, able abilities) error {
 	r.Used, r.Bytes, r.Replicas = true, -1, -1
-	const state = `SELECT whole, (SELECT count(*) FROM arcrawl.letter), (SELECT count(*) FROM arcrawl.aside)
-		FROM arcrawl.crawl WHERE id = 1`
-	if err := c.QueryRow(ctx, state).Scan(&r.Whole, &r.Letters, &r.Damaged); err != nil {
+	const state = `SELECT whole, (SELECT count(*) FROM arcrawl.letter), (SELECT count(*) FROM arcrawl.aside),
+		(SELECT coalesce(max(number), 0) FROM arcrawl.revision WHERE state = $1) FROM arcrawl.crawl WHERE id = 1`
+	if err := c.QueryRow(ctx, state, inForce).Scan(&r.Whole, &r.Letters, &r.Damaged, &r.Revision); err != nil {
 		return err
 	}
 	if able.sizes {
@@ -116,27 +116,15 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn, able abilities) error {
 		}
 	}
 	rows, _ := c.Query(ctx, `SELECT n.name, n.fenced, coalesce(p.beat, 0), coalesce(m.draining, false), coalesce(u.why, ''),
-			(SELECT count(*) FROM arcrawl.part WHERE owner = n.name)
+			(SELECT count(*) FROM arcrawl.part WHERE owner = n.name), coalesce(f.revision, 0), coalesce(f.trouble, '')
 		FROM arcrawl.node n LEFT JOIN arcrawl.pulse p ON p.node = n.name LEFT JOIN arcrawl.member m ON m.node = n.name
-		LEFT JOIN arcrawl.unfit u ON u.node = n.name AND u.incarnation = n.incarnation ORDER BY n.name`)
+		LEFT JOIN arcrawl.unfit u ON u.node = n.name AND u.incarnation = n.incarnation
+		LEFT JOIN arcrawl.follower f ON f.node = n.name ORDER BY n.name`)
 	var err error
 	r.Nodes, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (n NodeReport, err error) {
-		err = row.Scan(&n.Name, &n.Fenced, &n.beat, &n.Draining, &n.Unfit, &n.Parts)
+		err = row.Scan(&n.Name, &n.Fenced, &n.beat, &n.Draining, &n.Unfit, &n.Parts, &n.Revision, &n.Trouble)
 		return n, err
 	})
-	return errors.Join(err, r.readRevisions(ctx, c))
-}
-
-// readRevisions reads which configuration is in force.
-func (r *Report) readRevisions(ctx context.Context, c *pgx.Conn) error {
-	const force = `SELECT coalesce(max(number), 0) FROM arcrawl.revision WHERE state = $1`
-	if err := c.QueryRow(ctx, force, inForce).Scan(&r.Revision); err != nil {
-		return err
-	}
-	all, err := followers(ctx, c)
-	for i, n := range r.Nodes {
-		r.Nodes[i].Revision, r.Nodes[i].Trouble = all[n.Name].Revision, all[n.Name].Trouble
-	}
 	return err
 }
 

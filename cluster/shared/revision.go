@@ -181,15 +181,10 @@ type Following struct {
 
 // Followers returns which revisions the nodes have in force, by node.
 func (r *Revisions) Followers(ctx context.Context) (map[string]Following, error) {
-	return followers(ctx, r.pool)
-}
-
-// followers returns which revisions the nodes have in force.
-func followers(ctx context.Context, q querier) (map[string]Following, error) {
 	list, err := listOf[struct {
 		Node string
 		Following
-	}](ctx, q, `SELECT node, revision, trouble FROM arcrawl.follower`)
+	}](ctx, r.pool, `SELECT node, revision, trouble FROM arcrawl.follower`)
 	all := map[string]Following{}
 	for _, f := range list {
 		all[f.Node] = f.Following

@@ -153,7 +153,7 @@ func IsUnreachable(err error) bool {
 		return strings.HasPrefix(refused.Code, "57") || strings.HasPrefix(refused.Code, "53") ||
 			isLocked(err) || isUnordered(err)
 	}
-	for _, no := range []error{ErrFenced, ErrOwner, ErrVersion, ErrGroups, ErrRegroup} {
+	for _, no := range []error{ErrFenced, ErrOwner, ErrVersion, ErrGroups, ErrRegroup, errNoLocks} {
 		if errors.Is(err, no) {
 			return false
 		}
