@@ -2,14 +2,16 @@ package feeds
 
 import (
 	"context"
+	"slices"
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// IsFront reports whether a visit is to a front page: one that a curator named.
-func IsFront(v *aspects.Visit) bool { return v.Record().Hops == "" && !v.IsRobots }
+// IsFront reports whether a visit may be to a front page: one that a curator named, and that has changed before.
+func IsFront(v *aspects.Visit) bool { return v.Record().Hops == "" && !v.Verdict.First && !v.IsRobots }
 
 // ReadFront compares the headlines by which a front page links to the pages of its host with the earlier ones. A page
 // with another headline may have changed, as if a feed said so.
@@ -19,8 +21,8 @@ func (a *Aspect) ReadFront(_ context.Context, v *aspects.Visit) error {
 		return nil
 	}
 	doc := headlines(v.URI(), v.Found.Page)
-	if len(doc.Items) == 0 && !a.isIndex(v.URI()) {
-		return nil
+	if few, err := a.tooFew(v.URI(), len(doc.Items)); err != nil || few {
+		return err
 	}
 	stored, err := a.Frontier.Seen(v.URI())
 	if err != nil {
@@ -47,6 +49,16 @@ func (a *Aspect) ReadFront(_ context.Context, v *aspects.Visit) error {
 	statements, err := a.addUpdatedEntries(v, r, news.Updated, belief)
 	v.Found.Seen = seen.WithStatements(append(pending, statements...)).Bytes()
 	return err
+}
+
+// maxFronts is the maximum number of indexes of a host with which another seed becomes one.
+const maxFronts = maxHostIndexes / 2
+
+// tooFew reports whether a page that is not an index yet has too few headlines, or its host has many indexes.
+func (a *Aspect) tooFew(front uri.URI, headlines int) (bool, error) {
+	all, err := a.Indexes(front.Host())
+	isOne := slices.ContainsFunc(all, func(h evaluators.HostIndex) bool { return h.URI == front.String() })
+	return !isOne && (headlines < minDated || len(all) >= maxFronts), err
 }
 
 // headlines returns the pages of the host of a page to which it links with headlines, as if it were a feed.
