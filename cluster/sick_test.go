@@ -117,7 +117,7 @@ func TestASickDatabaseHoldsTheCrawl(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := postgres.New(t)
-			db.Own()
+			db.SkipForeign()
 			a := newFixture(t, db, "a")
 			s := a.join()
 			s.has(shared.Parts, shared.Parts)

