@@ -14,7 +14,7 @@
 # make faults   kill, pause and cut off the real program, and break its disk and clock: 15 minutes  (ARGS="-kills 1000"; ARGS=-help; SWEEP=.)
 # make error-paths  count which branches after failed operations on files the sweep of SWEEP=. and the tests take: an hour
 # make cluster  let nodes crawl while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 HOSTS=400)
-# make engine   the tests of clusters, then make cluster, on a server of your own  (ARCRAWL_DATABASE=postgres://user@host:5432/db)
+# make engine   run the tests of clusters, and faults of nodes, on your own server  (ARCRAWL_DATABASE=postgres://…, FAULTS=20)
 # make cluster-figures  measure what a cluster costs, and how long a takeover takes: half an hour
 # make paper    play rules of revisiting through histories, and write the figures of docs/completeness.md: 10 minutes  (HISTORIES=DIR)
 # make vuln     look for known vulnerabilities in the dependencies  (CLONE=DIR: in a clone of golang/vulndb)
@@ -220,7 +220,7 @@ engine:
 	$(if $(ARCRAWL_DATABASE),,$(error ARCRAWL_DATABASE is not set, see internal/postgres))
 	$(GO) test -count=1 -timeout 1h ./cluster/shared
 	$(GO) test -count=1 -timeout 3h -parallel 2 ./cluster
-	$(MAKE) cluster
+	ARCRAWL_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cluster
 
 # On a quiet machine. The sizes are those of docs/benchmarks.md.
 cluster-figures:
