@@ -225,8 +225,10 @@ engine:
 # On a quiet machine. The sizes are those of docs/benchmarks.md.
 cluster-figures:
 	ARCRAWL_FIGURES=1 $(GO) test -count=1 -timeout 30m -v -run 'TestClusterFigures|TestAPromotedStandBy' ./cluster
-	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 300000x ./cluster
-	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 200000x ./cluster
+	ARCRAWL_FIGURES=1 ARCRAWL_TAKEOVER=10000000 $(GO) test -count=1 -timeout 1h -v -run 'TestClusterFigures/takeover' ./cluster
+	ARCRAWL_URIS=100000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 40000x -count 4 ./cluster
+	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped$$' -benchtime 300000x ./cluster
+	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped$$' -benchtime 200000x ./cluster
 	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./cluster
 	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench Payload -benchtime 20000x ./cluster
 

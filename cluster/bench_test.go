@@ -41,14 +41,19 @@ func benchURIs(b testing.TB) int {
 	return n
 }
 
-// BenchmarkRevisit measures what a revisit costs the node and the database: the frontier alone, and with shipments.
+// BenchmarkRevisit measures what a revisit costs the node and the database: the frontier alone, with shipments of hosts
+// of all parts, and of hosts that are all in one part.
 func BenchmarkRevisit(b *testing.B) {
-	b.Run("alone", func(b *testing.B) { benchmarkRevisit(b, nil) })
-	b.Run("shipped", func(b *testing.B) {
-		db := postgres.New(b)
-		db.Sync()
-		benchmarkRevisit(b, db)
-	})
+	b.Run("alone", func(b *testing.B) { benchmarkRevisit(b, nil, nil) })
+	for name, group := range map[string]func(uri.Host) string{
+		"shipped": nil, "shipped-in-one-part": func(uri.Host) string { return "one" },
+	} {
+		b.Run(name, func(b *testing.B) {
+			db := postgres.New(b)
+			db.Sync()
+			benchmarkRevisit(b, db, group)
+		})
+	}
 }
 
 // benchPayloads is the number of payloads that were archived for each URI, as in a crawl of some months.
@@ -158,8 +163,8 @@ func benchStore(p *fixture, now time.Time) {
 	p.must(f.Close())
 }
 
-func benchmarkRevisit(b *testing.B, db *postgres.Server) {
-	p := &fixture{TB: b, db: db, name: "a", state: b.TempDir()}
+func benchmarkRevisit(b *testing.B, db *postgres.Server, group func(uri.Host) string) {
+	p := &fixture{TB: b, db: db, name: "a", state: b.TempDir(), group: group}
 	now := time.Now()
 	benchStore(p, now)
 	var f *frontier.Frontier

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
@@ -47,38 +51,48 @@ func cpu(t *testing.T, d *daemontest.Process) time.Duration {
 	return time.Duration(ticks) * time.Second / 100 // a tick is 10 ms on every Linux
 }
 
-// measureVisits compares the processor time of a visit by a node with the one of a daemon on its own, which visits the
-// same pages as often.
+// measureVisits compares the processor time of a visit by one node, and by four, with the one of a daemon on its own,
+// which visits the same pages as often.
 func measureVisits(t *testing.T) {
-	const warm, measured = 12 * time.Second, 30 * time.Second
-	dir := t.TempDir()
-	binary := built.In(t, dir)
-	var costs [2][]float64
+	const warm, measured = 30 * time.Second, 30 * time.Second
+	costs := map[string][]float64{}
 	for round := range 3 {
-		for kind, name := range []string{"alone", "node"} {
+		for _, names := range []string{"", "a", "abcd"} {
 			db := postgres.New(t)
 			db.Sync()
 			site := newSite(t, 60, 30, 50*time.Millisecond, 2*time.Second)
-			config := site.node(t, filepath.Join(dir, fmt.Sprint(name, round)), db.URL(db.Address()), "a")
-			if kind == 0 {
-				withoutCluster(t, config)
+			f := newProcesses(t, db.URL(db.Address()), site, strings.Split(cmp.Or(names, "a"), "")...)
+			if names == "" {
+				withoutCluster(t, f.config["a"])
 			}
-			d := daemontest.StartProcess(t, binary, config)
-			time.Sleep(warm) // each page was visited by then
-			visits, used, server := site.of("a"), cpu(t, d), db.CPU()
+			for _, name := range f.names {
+				f.start(name)
+				time.Sleep(5 * time.Second)
+			}
+			time.Sleep(warm) // each page was visited by then, and the parts were spread
+			all := func() (visits int, used time.Duration) {
+				for _, name := range f.names {
+					visits, used = visits+site.of(name), used+cpu(t, f.daemon(name))
+				}
+				return visits, used
+			}
+			before, began := all()
+			server := db.CPU()
 			time.Sleep(measured)
-			visits, used, server = site.of("a")-visits, cpu(t, d)-used, db.CPU()-server
-			d.Terminate(t)
+			visits, used := all()
+			visits, used, server = visits-before, used-began, db.CPU()-server
+			for _, name := range f.names {
+				f.daemon(name).Terminate(t)
+			}
 			perVisit := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(visits) }
-			costs[kind] = append(costs[kind], perVisit(used))
-			t.Logf("%s: %.0f visits/s, %.0f µs of the daemon and %.1f µs of the database for each",
-				name, float64(visits)/measured.Seconds(), perVisit(used), perVisit(server))
+			costs[names] = append(costs[names], perVisit(used))
+			t.Logf("round %d, nodes %q: %.0f visits/s, %.0f µs of the daemons and %.1f µs of the database for each",
+				round, names, float64(visits)/measured.Seconds(), perVisit(used), perVisit(server))
 		}
 	}
-	for _, list := range costs {
-		slices.Sort(list)
-	}
-	t.Logf("the node needs %.2f × the processor time of a daemon on its own (medians)", costs[1][1]/costs[0][1])
+	median := func(names string) float64 { slices.Sort(costs[names]); return costs[names][1] }
+	t.Logf("one node needs %.2f × the processor time of a daemon on its own, four nodes %.2f × (medians)",
+		median("a")/median(""), median("abcd")/median(""))
 }
 
 // withoutCluster removes [cluster] from a configuration.
@@ -122,11 +136,16 @@ func measureIdleNodes(t *testing.T) {
 }
 
 // measureTakeover lets two nodes share a crawl of 200,000 URIs of 400 hosts, all due, and kills one of them.
+// ARCRAWL_TAKEOVER is another number of URIs; of more than a million, what is captured again is not counted.
 func measureTakeover(t *testing.T) {
-	const hosts, uris = 400, 200_000
+	hosts, rest, uris := 400, time.Second, number(t, "ARCRAWL_TAKEOVER", 200_000)
+	if uris > 1_000_000 { // the nodes have time to load rows
+		hosts, rest = 2000, 20*time.Second
+	}
 	db := postgres.New(t)
 	db.Sync()
-	site := newSite(t, hosts, uris/hosts, time.Second, time.Hour)
+	site := newSite(t, hosts, uris/hosts, rest, time.Hour)
+	site.linked = 5
 	f := newProcesses(t, db.URL(db.Address()), site, "a", "b")
 	for _, path := range f.config { // how long hosts rest after a crash, as it is without settings
 		text, err := os.ReadFile(path)
@@ -146,9 +165,12 @@ func measureTakeover(t *testing.T) {
 	rate := float64(site.of("a")-visits) / time.Since(since).Seconds()
 	first.Kill(t)
 	death := time.Now()
+	t.Logf("the database has %d rows, %d MB", count(t, db, `SELECT count(*) FROM arcrawl.row`),
+		count(t, db, `SELECT pg_database_size(current_database()) >> 20`))
 	mine := site.lastOf("a")
 	var after []time.Duration
 	second.WaitFor(t, "a visit of each host", func() bool { after = site.firstOf("b", death, mine); return len(after) == len(mine) })
+	t.Logf("the memory of the node that took over: %s", peak(t, second))
 	second.Terminate(t)
 	slices.Sort(after)
 	t.Logf("first visits of %d hosts after the death: the first host after %.1f s, the median %.1f s, the last one %.1f s",
@@ -158,6 +180,15 @@ func measureTakeover(t *testing.T) {
 			t.Log(strings.TrimSpace(line))
 		}
 	}
+	if uris <= 1_000_000 {
+		f.tellRepeated(rate)
+	}
+}
+
+// tellRepeated tells how many visits were captured again after node a was killed, which made so many a second.
+func (f *processes) tellRepeated(rate float64) {
+	t := f.T
+	t.Helper()
 	w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(f.dir, "a", "warc")}, time.Now())
 	if err != nil || w.Close(time.Now()) != nil { // the dead node has left an open file
 		t.Fatal(err)
@@ -217,18 +248,44 @@ func fillStore(t *testing.T, state string, s *sharedSite) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var entries []frontier.Entry
 	for _, h := range s.hosts {
+		var entries []frontier.Entry
 		for p := range s.pages {
 			e := frontier.Entry{}
 			e.URI, e.Due, e.Hops = uri.FromCanonical(fmt.Sprintf("http://%s/%d", h, p)), now, "L"
 			entries = append(entries, e)
 		}
-	}
-	if _, err := f.Import(now, false, entries...); err != nil {
-		t.Fatal(err)
+		if _, err := f.Import(now, false, entries...); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// peak returns the most memory that a process has had, as Linux says it.
+func peak(t *testing.T, d *daemontest.Process) string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.Cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "VmHWM:")
+	line, _, _ := strings.Cut(after, "\n")
+	return strings.TrimSpace(line)
+}
+
+// count returns a number that the database answers.
+func count(t *testing.T, db *postgres.Server, sql string) (n int64) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), db.URL(db.Address()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close(context.Background()) }()
+	if err := c.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

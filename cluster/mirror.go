@@ -87,6 +87,9 @@ func (m *mirror) collect(list *badger.KVList) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, kv := range list.GetKv() {
+		if meta := kv.GetMeta(); len(meta) == 1 && frontier.IsAdopted(meta[0]) {
+			continue
+		}
 		if string(kv.GetKey()) == markKey {
 			m.seen = max(m.seen, binary.BigEndian.Uint64(kv.GetValue()))
 			close(m.arrived)
@@ -196,14 +199,20 @@ func (m *mirror) since(version uint64) error {
 	})
 }
 
-// eachSince calls f with all versions of the shipped keys after a version, deletions too.
+// eachSince calls f with all versions of the shipped keys after a version, deletions too, the newest first. What was
+// adopted is in the copy, and has replaced what was before.
 func eachSince(txn *badger.Txn, version uint64, f func(*badger.Item) error) error {
 	o := badger.DefaultIteratorOptions
 	o.AllVersions, o.PrefetchValues, o.SinceTs = true, false, version
 	it := txn.NewIterator(o)
 	defer it.Close()
+	var adopted []byte
 	for it.Rewind(); it.Valid(); it.Next() {
-		if !isShipped(it.Item().Key()) {
+		k := it.Item().Key()
+		if frontier.IsAdopted(it.Item().UserMeta()) {
+			adopted = append(adopted[:0], k...)
+		}
+		if !isShipped(k) || bytes.Equal(k, adopted) {
 			continue
 		}
 		if err := f(it.Item()); err != nil {

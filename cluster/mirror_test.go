@@ -275,6 +275,63 @@ func TestOnlyRowsOfPartsThatAreHereAreShipped(t *testing.T) {
 	}
 }
 
+// TestAdoptedRowsAreNotShippedAgain lets a store adopt the rows of a host from a copy. Only what changes later is
+// shipped, also after the store was opened again.
+func TestAdoptedRowsAreNotShippedAgain(t *testing.T) {
+	t.Parallel()
+	shipped := func(c *copied) (list []shared.Row) {
+		s, err := c.m.shipment(t.Context())
+		c.must(err)
+		defer s.close()
+		c.must(s.each(func(rows []shared.Row) error { list = append(list, rows...); return nil }))
+		c.m.shipped(s)
+		return list
+	}
+	open := func(name string) *copied {
+		c := &copied{fixture: newFixture(t, nil, name), now: time.Unix(1.8e9, 0), bound: 20}
+		c.follow()
+		t.Cleanup(func() { c.stop(); c.must(c.f.Close()) })
+		return c
+	}
+	from, to := open("a"), open("b")
+	for i := range 60 {
+		u := uri.FromCanonical(fmt.Sprintf("http://h.example/%d", i))
+		_, err := from.f.Add(from.now, frontier.Candidate{URI: u, Due: from.now})
+		from.must(err)
+	}
+	_, err := to.f.Adopt(to.now, true, func(put func(k, v []byte) error) error {
+		for _, r := range shipped(from) {
+			if err := put(r.Key, r.Value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	to.must(err)
+	if n := len(shipped(to)); n > 5 {
+		t.Errorf("%d rows were shipped after 60 URIs were adopted", n)
+	}
+	to.must(to.f.RefreshHosts(nil))
+	claim, ok, err := to.f.Claim(to.now.Add(time.Minute))
+	if err != nil || !ok {
+		t.Fatalf("nothing can be claimed: %v", err)
+	}
+	claim.Record.Visits++
+	_, err = to.f.Settle(claim, frontier.Settlement{Record: claim.Record, Finished: to.now.Add(time.Minute)})
+	to.must(err)
+	to.stop()
+	to.must(to.f.Close())
+	to.follow() // it looks for all that was ever changed
+	found := 0
+	rows := shipped(to)
+	for _, r := range rows {
+		found += countOf(bytes.HasPrefix(r.Key, []byte("u")) && !r.Gone)
+	}
+	if found != 1 || len(rows) > 8 {
+		t.Errorf("%d rows were shipped after a visit, %d of them of URIs", len(rows), found)
+	}
+}
+
 // TestAShipmentNamesTheLettersInIt ships letters. A damaged one is left out; when all are in the copy, each is removed
 // from the store, unless it has changed.
 func TestAShipmentNamesTheLettersInIt(t *testing.T) {

@@ -40,6 +40,8 @@ type sharedSite struct {
 	wait  time.Duration // until a page is visited again
 	links bool          // pages link to the next host, and not to their own; some are the same on all hosts
 
+	linked int // number of pages to which each page links
+
 	mu    sync.Mutex
 	seen  map[string]bool       // pages that were asked for
 	asked map[string][]askedFor // by host
@@ -58,7 +60,7 @@ func newSharedSite(t *testing.T) *sharedSite {
 
 func newSite(t *testing.T, hosts, pages int, rest, wait time.Duration) *sharedSite {
 	t.Helper()
-	s := &sharedSite{pages: pages, rest: rest, wait: wait, seen: map[string]bool{}, asked: map[string][]askedFor{}}
+	s := &sharedSite{pages: pages, linked: pages, rest: rest, wait: wait, seen: map[string]bool{}, asked: map[string][]askedFor{}}
 	s.hosts = daemontest.ServeHosts(t, hosts, s)
 	return s
 }
@@ -73,7 +75,7 @@ func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "text/html")
-	if s.links && strings.HasSuffix(r.URL.Path, "7") {
+	if s.links && r.URL.Path == fmt.Sprint("/", s.pages-1) {
 		fmt.Fprint(w, "<p>Nothing is here, on any host")
 		return
 	}
@@ -82,7 +84,7 @@ func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.links {
 		to = "http://" + s.hosts[(slices.Index(s.hosts, r.Host)+1)%len(s.hosts)]
 	}
-	for p := range s.pages {
+	for p := range s.linked {
 		fmt.Fprintf(w, "<a href=%s/%d>%d</a>", to, p, p)
 	}
 }

@@ -179,7 +179,7 @@ func (a *adoption) put(portable, value []byte) error {
 	}
 	kind, name, rest, numbered := cutPortable(portable)
 	if !numbered {
-		return a.batch.Set(bytes.Clone(portable), bytes.Clone(value))
+		return a.set(bytes.Clone(portable), value)
 	}
 	h := a.hosts[name]
 	if h == nil {
@@ -208,8 +208,20 @@ func (a *adoption) put(portable, value []byte) error {
 			}
 		}
 	}
-	return a.batch.Set(k, bytes.Clone(value))
+	return a.set(k, value)
 }
+
+// metaAdopted is the user metadata of rows that another store had in the same form.
+const metaAdopted = 1
+
+// set writes a row as the other store has it.
+func (a *adoption) set(k, value []byte) error {
+	return a.batch.SetEntry(badger.NewEntry(k, bytes.Clone(value)).WithMeta(metaAdopted))
+}
+
+// IsAdopted reports whether a row was written by [Frontier.Adopt] and never since, by the user metadata that Badger
+// has of it: a copy of the crawl elsewhere has the row.
+func IsAdopted(meta byte) bool { return meta == metaAdopted }
 
 // makeRoom commits the rows so far if the next one is too much.
 func (a *adoption) makeRoom(next int) error {
