@@ -193,7 +193,11 @@ func (c *Crawler) countDaily(v *aspects.Visit) error {
 	r := &v.Next.Record
 	isPage := !v.IsRobots && r.Source == ""
 	if isPage && !v.Failed && !v.Verdict.First && noise.Counts(v) && v.WaitState == evaluators.Changed {
-		d = evaluators.Found(v.Next.Wait.Versions-1, r.Versions-1, evaluators.BlindIf(r.Visits, r.Versions))
+		blind := evaluators.BlindIf(r.Visits, r.Versions)
+		if noise.IsCalm(v) {
+			blind = 0
+		}
+		d = evaluators.Found(v.Next.Wait.Versions-1, r.Versions-1, blind)
 	}
 	return c.parts.Daily.Add(v.URI().Host(), v.Capture.Started, d)
 }

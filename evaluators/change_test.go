@@ -193,7 +193,7 @@ func TestALookIsReadAsItWasStored(t *testing.T) {
 	back := func(row, open, finding, view uint8, since, planned, rules uint32, sums [2]uint64) bool {
 		l := Look{
 			Row: int(row), Open: int(open), Since: time.Unix(int64(since)+1, 0).UTC(), Sums: sums,
-			Finding: Finding(finding % 3), View: View(view % 3),
+			Finding: Finding(finding % 3), View: View(view % 3), Calm: row%2 == 1,
 		}
 		if open > 0 {
 			l.Planned = time.Unix(int64(planned)+1, 0).UTC()

@@ -189,6 +189,7 @@ type Look struct {
 	Since   time.Time // when that was found
 	Planned time.Time // while a second look is open: when the next usual visit is due
 	View    View      // the comparison that decides about the wait
+	Calm    bool      // by it a usual visit has found nothing new
 	Rules   uint32    // the rules that Sums were made under, or that the page is restless under, shortened; zero = none
 	Sums    [2]uint64 // digests of what a reader sees, of the last visit that needed them; zero = none
 
@@ -199,7 +200,7 @@ type Look struct {
 
 // Trusting returns l with the comparison that the configuration names: what a reader sees decides nothing more.
 func (l Look) Trusting() Look {
-	l.View, l.Silencer, l.Sums, l.Rules = Configured, "", [2]uint64{}, 0
+	l.View, l.Calm, l.Silencer, l.Sums, l.Rules = Configured, false, "", [2]uint64{}, 0
 	return l
 }
 
@@ -341,6 +342,7 @@ const (
 	withPlan = 1 << iota
 	withSums
 	withRules
+	isCalm
 )
 
 // errLook says that stored bytes are not a [Look].
@@ -361,6 +363,9 @@ func (l Look) Bytes() string {
 	}
 	if l.Silencer != "" {
 		parts |= withRules
+	}
+	if l.Calm {
+		parts |= isCalm
 	}
 	b := append(make([]byte, 0, maxLookBytes), lookFormat, byte(l.Finding), byte(l.View), parts)
 	b = append(b, byte(l.Row), byte(l.Open), 0) // the last one counted visits
@@ -389,7 +394,7 @@ func LookOf(stored string) (l Look, err error) {
 		return l, fmt.Errorf("%w: %d bytes in format %d", errLook, len(b), b[0])
 	}
 	parts := b[3]
-	l = Look{Finding: Finding(b[1]), View: View(b[2]), Row: int(b[4]), Open: int(b[5])}
+	l = Look{Finding: Finding(b[1]), View: View(b[2]), Row: int(b[4]), Open: int(b[5]), Calm: parts&isCalm != 0}
 	if l.Finding > Restless || l.View > SeenSilenced {
 		return Look{}, fmt.Errorf("%w: finding %d, view %d", errLook, b[1], b[2])
 	}

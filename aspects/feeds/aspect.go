@@ -316,7 +316,7 @@ const (
 
 // Testify says when and how often a changed page has changed since the last visit, as far as its headers, its feed or
 // its own entries say so. New entries of a feed are counted even if their dates are not believed.
-func (*Aspect) Testify(v *aspects.Visit, e *evaluators.Evidence) {
+func (a *Aspect) Testify(v *aspects.Visit, e *evaluators.Evidence) {
 	r, before := aspects.Of[reading](v), v.Record()
 	e.Idle = r.idle
 	if v.Verdict.State != evaluators.Changed || v.Verdict.First {
@@ -333,6 +333,8 @@ func (*Aspect) Testify(v *aspects.Visit, e *evaluators.Evidence) {
 		e.ChangedAt, r.by = at, byHeader
 	case announced:
 		e.ChangedAt, r.by = before.ReportedChange, bySource
+	case before.Why == frontier.WhySooner:
+		e.ChangedAt, e.Silent = a.saidBetween(v)
 	}
 	if e.ChangedBy = r.by; announced && r.activity.Changes == 0 {
 		e.Silent = before.ReportedUnchanged

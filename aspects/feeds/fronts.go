@@ -3,6 +3,7 @@ package feeds
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/discover"
@@ -49,6 +50,17 @@ func (a *Aspect) ReadFront(_ context.Context, v *aspects.Visit) error {
 	statements, err := a.addUpdatedEntries(v, r, news.Updated, belief)
 	v.Found.Seen = seen.WithStatements(append(pending, statements...)).Bytes()
 	return err
+}
+
+// saidBetween returns the last two readings of a followed index that lists the page of a visit, later one first: between
+// them the index has said that the page changed. They are zero if no index is followed.
+func (a *Aspect) saidBetween(v *aspects.Visit) (last, before time.Time) {
+	for _, l := range a.dated.find(v.URI().Host(), func() uint64 { return pageHash(v.URI()) }) {
+		if h, err := a.indexOf(l.index); err == nil && h.Followed && h.Read.Before(v.Capture.Started) {
+			return h.Read, h.Read.Add(-h.Every)
+		}
+	}
+	return time.Time{}, time.Time{}
 }
 
 // maxFronts is the maximum number of indexes of a host with which another seed becomes one.

@@ -218,6 +218,13 @@ func (j *judgement) nothingNew(v *aspects.Visit) bool {
 	return j.known != nil && !j.second && j.known.look.Noisy() && v.WaitState == evaluators.Unchanged
 }
 
+// IsCalm reports whether the page is noisy, and some visit has found nothing new on it. Its record counts each fetch as
+// a version.
+func IsCalm(v *aspects.Visit) bool {
+	j := aspects.Of[judgement](v)
+	return j.known != nil && j.known.look.Calm
+}
+
 // Counts reports whether a change found by the visit is a version that somebody may miss: it is not for restless pages,
 // and not for second looks.
 func Counts(v *aspects.Visit) bool {
@@ -308,6 +315,7 @@ func (a *Aspect) DecideRestless(ctx context.Context, v *aspects.Visit) error {
 		}
 	}
 	look, again := second.Due(look, v.WaitState, n.Wait, v.Finished)
+	look.Calm = look.Calm || j.nothingNew(v)
 	if again {
 		if j.known == nil {
 			j.known = new(known)

@@ -153,7 +153,9 @@ func (r *Estimator) Observe(o Observation) Finding {
 		found.Versions = seen
 	case o.Changed:
 		seen = expected / -math.Expm1(-expected)
-		found.Versions, found.Hidden = seen, r.hidden()
+		if found.Versions, found.Hidden = seen, r.hidden(); d.sinceChange > 0 { // the others came before the last one
+			found.Versions = 1 + expected*max(1-d.sinceChange/exposure, 0)
+		}
 	}
 	if passed < maxClockWait*secondsPerDay {
 		r.clock.learn(last, now, expected, seen-float64(len(d.moments)), w)
