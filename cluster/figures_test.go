@@ -185,7 +185,7 @@ func measureTakeover(t *testing.T) {
 	}
 }
 
-// tellRepeated tells how many visits were captured again after node a was killed, which made so many a second.
+// tellRepeated logs how many visits were captured again after node a was killed, and its visits in a second.
 func (f *processes) tellRepeated(rate float64) {
 	t := f.T
 	t.Helper()

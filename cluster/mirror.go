@@ -29,8 +29,6 @@ const badgerPrefix = "!badger!"
 // mirror collects the keys that change in a store. Make one with newMirror, and call run before anything changes that
 // it must not miss.
 //
-// It says which rows of a store have changed, so that a copy of the store elsewhere can follow it.
-//
 // A mirror is notified of each change by the store itself, whichever package made it. It keeps only the keys. The
 // values are read when they are shipped, in one view of the store. So a shipment is a whole state of the store: the
 // copy has all of a transaction or nothing of it.

@@ -60,7 +60,9 @@ func newSharedSite(t *testing.T) *sharedSite {
 
 func newSite(t *testing.T, hosts, pages int, rest, wait time.Duration) *sharedSite {
 	t.Helper()
-	s := &sharedSite{pages: pages, linked: pages, rest: rest, wait: wait, seen: map[string]bool{}, asked: map[string][]askedFor{}}
+	s := &sharedSite{
+		pages: pages, linked: pages, rest: rest, wait: wait, seen: map[string]bool{}, asked: map[string][]askedFor{},
+	}
 	s.hosts = daemontest.ServeHosts(t, hosts, s)
 	return s
 }

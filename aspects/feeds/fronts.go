@@ -52,8 +52,8 @@ func (a *Aspect) ReadFront(_ context.Context, v *aspects.Visit) error {
 	return err
 }
 
-// saidBetween returns the last two readings of a followed index that lists the page of a visit, later one first: between
-// them the index has said that the page changed. They are zero if no index is followed.
+// saidBetween returns the last two readings of a followed index that lists the page of a visit, the later one first.
+// Between them the index has said that the page changed. They are zero if no index is followed.
 func (a *Aspect) saidBetween(v *aspects.Visit) (last, before time.Time) {
 	for _, l := range a.dated.find(v.URI().Host(), func() uint64 { return pageHash(v.URI()) }) {
 		if h, err := a.indexOf(l.index); err == nil && h.Followed && h.Read.Before(v.Capture.Started) {
