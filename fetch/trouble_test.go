@@ -20,7 +20,7 @@ import (
 )
 
 // short holds limits that a slow server soon exceeds, and that a normal server keeps even on a busy machine.
-var short = fetch.Limits{Connect: 5 * time.Second, Headers: 150 * time.Millisecond, Body: 150 * time.Millisecond}
+var short = fetch.Limits{Connect: 5 * time.Second, Headers: time.Second, Body: 150 * time.Millisecond}
 
 // dripping returns a handler that sends s at once, then a byte every few milliseconds until the client closes.
 func dripping(s, drop string) func(net.Conn, int) {
