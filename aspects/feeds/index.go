@@ -289,11 +289,15 @@ func (a *Aspect) rereadIndex(v *aspects.Visit, r *reading) error {
 	return nil
 }
 
-// rememberDated keeps the pages of an index that was read in memory.
+// rememberDated keeps the pages of an index that was read in memory, with their links only if it is followed.
 func (a *Aspect) rememberDated(v *aspects.Visit, r *reading) {
-	if r.index.read {
-		r.index.ended = a.dated.set(v.URI(), &r.index, v.Finished)
+	if !r.index.read {
+		return
 	}
+	if h, err := a.indexOf(v.URI()); err != nil || !h.Followed {
+		r.index.links = nil
+	}
+	r.index.ended = a.dated.set(v.URI(), &r.index, v.Finished)
 }
 
 // indexOf returns the record of an index.
