@@ -42,7 +42,6 @@ BENCHTIME ?= 1s
 READERS   ?= Replay|Pywb|Toolkit|MementoClient|Warcio|OtherPrograms|AnotherIndexer|ForeignReaders|Datapackage
 COUNT     ?= 1
 URIS      ?= 1000000
-HOSTS     ?= 20000
 ROUNDS    ?= 5
 FUZZTIME  ?= 30s
 ROW       ?= .
@@ -161,7 +160,7 @@ bench:
 
 # A module of its own, because of Pebble.
 bench-frontier:
-	cd internal/benchfrontier && $(GO) run . -uris $(URIS) -hosts $(HOSTS) $(ARGS)
+	cd internal/benchfrontier && $(GO) run . -uris $(URIS) -hosts $(or $(HOSTS),20000) $(ARGS)
 
 bench-crawl:
 	$(GO) run ./internal/benchcrawl -rounds $(ROUNDS) $(ARGS)
@@ -213,7 +212,7 @@ year:
 	$(GO) test -count=1 -timeout 5h -v -run 'TestAYear$$' ./internal/soak -args -days 365 -hosts 300 -seed 0 -within 2h $(ARGS)
 
 cluster:
-	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_HOSTS=$(HOSTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cluster
+	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_HOSTS=$(or $(HOSTS),400) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cluster
 
 # Each test makes a database of its own and drops it. Nodes are killed, frozen and cut; the server is left alone.
 engine:
