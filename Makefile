@@ -212,7 +212,7 @@ year:
 	$(GO) test -count=1 -timeout 5h -v -run 'TestAYear$$' ./internal/soak -args -days 365 -hosts 300 -seed 0 -within 2h $(ARGS)
 
 cluster:
-	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_HOSTS=$(or $(HOSTS),400) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cluster
+	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(or $(NODES),4) ARCRAWL_HOSTS=$(or $(HOSTS),400) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cluster
 
 # Each test makes a database of its own and drops it. Nodes are killed, frozen and cut; the server is left alone.
 engine:
