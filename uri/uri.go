@@ -166,9 +166,16 @@ func checkHostname(name string) error {
 		if len(label) > maxLabel {
 			return fmt.Errorf("host label longer than %d bytes", maxLabel)
 		}
+		// The parser overlooks other characters next to some letters, and then cannot parse its own output.
+		if strings.HasPrefix(label, "xn--") && strings.ContainsFunc(name, isOdd) {
+			return errors.New("an international host name may have letters, digits and hyphens only")
+		}
 	}
 	return nil
 }
+
+// isOdd reports whether no international host name has a character, in lower-case ASCII.
+func isOdd(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' }
 
 // IsZero reports whether u is the zero value, which is not a URI.
 func (u URI) IsZero() bool { return u.s == "" }

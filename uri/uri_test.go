@@ -61,6 +61,7 @@ func TestParseRefuses(t *testing.T) {
 		{"an empty text", ""},
 		{"two final dots", "http://news.example../"},
 		{"nothing but a dot", "http://./"},
+		{"an underscore in an international name", "http://a_b.eİx/"},
 		{"a label longer than DNS allows", "http://" + strings.Repeat("a", 64) + ".example/"},
 		{"a name longer than DNS allows", "http://" + strings.Repeat("abc.", 64) + "example/"},
 		{"more folders than the limit", "http://news.example/" + strings.Repeat("a/", 250)},
@@ -145,7 +146,7 @@ func TestThePartsOfTheZeroURIAreEmpty(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"http://news.example./", "http://0x7f..:1/", "http://news.example/", "https://[::1]:1/%zz?#", "http:\\\\a\\b", "http://xn--a/"} {
+	for _, s := range []string{"http://news.example./", "http://0x7f..:1/", "http://news.example/", "https://[::1]:1/%zz?#", "http:\\\\a\\b", "http://xn--a/", "http://a_b.eİx/"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
