@@ -173,6 +173,8 @@ type errAway struct{ error }
 const (
 	// samples is the number of places of the index at which its rows are counted, each of 1/65,536 of all.
 	samples = 64
+	// exactRows is the number of rows that are counted before some are removed, at maxSamples places at most.
+	exactRows, maxSamples = 2_000, 4_096
 	// maxTrimmed is the maximum number of rows that are removed at once.
 	maxTrimmed = 500_000
 )
@@ -190,15 +192,13 @@ func (i *Index) trim() error {
 	batch := i.db.NewWriteBatch()
 	defer batch.Cancel()
 	err := i.db.View(func(txn *badger.Txn) error {
-		n := 0
-		for range samples {
-			if err := eachKey(txn, 2, func([]byte) (more bool, err error) { n++; return true, nil }); err != nil {
-				return err
-			}
+		n, err := guess(txn, samples)
+		if err == nil && n > keep { // fewer rows need more places
+			n, err = guess(txn, min(max(exactRows<<16/n, samples), maxSamples))
 		}
-		surplus := min(n*(1<<16/samples)-keep, maxTrimmed)
-		if surplus <= 0 {
-			return nil
+		surplus := min(n-keep, maxTrimmed)
+		if err != nil || surplus <= 0 {
+			return err
 		}
 		return eachKey(txn, 0, func(key []byte) (more bool, err error) {
 			surplus--
@@ -212,6 +212,14 @@ func (i *Index) trim() error {
 		return fmt.Errorf("remove rows of the dedup index that others have: %w", err)
 	}
 	return nil
+}
+
+// guess returns the probable number of rows of payloads, by the rows at some places.
+func guess(txn *badger.Txn, places int) (n int, err error) {
+	for i := 0; i < places && err == nil; i++ {
+		err = eachKey(txn, 2, func([]byte) (more bool, err error) { n++; return true, nil })
+	}
+	return n << 16 / places, err
 }
 
 // eachKey calls visit with the keys of payloads from a random digest on, as long as it wants more and the first bytes
