@@ -150,16 +150,25 @@ func (a *Aspect) Read(ctx context.Context, v *aspects.Visit) error {
 	return a.readDocument(ctx, v, r, doc)
 }
 
-// readDocument compares the entries of a source with those that it listed before.
-func (a *Aspect) readDocument(ctx context.Context, v *aspects.Visit, r *reading, doc Document) error {
-	stored, err := a.Frontier.Seen(v.URI())
+// seen returns what a source has listed before, as far as it can be read.
+func (a *Aspect) seen(source uri.URI) (Seen, error) {
+	stored, err := a.Frontier.Seen(source)
 	if err != nil {
-		return err
+		return Seen{}, err
 	}
 	seen, err := OpenSeen(stored)
 	if err != nil {
-		a.Log.Warn().Err(err).Str("uri", v.URI().String()).
-			Msg("could not read the stored entries of a feed: reading the feed as if for the first time")
+		a.Log.Warn().Err(err).Str("uri", source.String()).
+			Msg("could not read the stored entries of a feed or front page: reading it as if for the first time")
+	}
+	return seen, nil
+}
+
+// readDocument compares the entries of a source with those that it listed before.
+func (a *Aspect) readDocument(ctx context.Context, v *aspects.Visit, r *reading, doc Document) error {
+	seen, err := a.seen(v.URI())
+	if err != nil {
+		return err
 	}
 	if doc.Hub.IsZero() {
 		doc.Hub, doc.Self = hubLinks(v.URI(), v.Capture.Header)

@@ -2,12 +2,10 @@ package feeds
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/discover"
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -25,14 +23,9 @@ func (a *Aspect) ReadFront(_ context.Context, v *aspects.Visit) error {
 	if few, err := a.tooFew(v.URI(), len(doc.Items)); err != nil || few {
 		return err
 	}
-	stored, err := a.Frontier.Seen(v.URI())
+	seen, err := a.seen(v.URI())
 	if err != nil {
 		return err
-	}
-	seen, err := OpenSeen(stored)
-	if err != nil {
-		a.Log.Warn().Err(err).Str("uri", v.URI().String()).
-			Msg("could not read the stored headlines of a front page: reading it as if for the first time")
 	}
 	seen, news := seen.Read(v.Finished, doc)
 	pending, _, _, err := a.checkStatements(v, r, seen.Statements())
@@ -69,8 +62,7 @@ const maxFronts = maxHostIndexes / 2
 // tooFew reports whether a page that is not an index yet has too few headlines, or its host has many indexes.
 func (a *Aspect) tooFew(front uri.URI, headlines int) (bool, error) {
 	all, err := a.Indexes(front.Host())
-	isOne := slices.ContainsFunc(all, func(h evaluators.HostIndex) bool { return h.URI == front.String() })
-	return !isOne && (headlines < minDated || len(all) >= maxFronts), err
+	return placeOf(all, front) < 0 && (headlines < minDated || len(all) >= maxFronts), err
 }
 
 // headlines returns the pages of the host of a page to which it links with headlines, as if it were a feed.

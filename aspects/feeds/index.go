@@ -158,7 +158,7 @@ type indexReading struct {
 	lost   bool // it cannot be read
 	said   []checkedWord
 	dates  map[uint64]uint32  // of pages that it lists, in seconds since 1970
-	links  map[uint64]uri.URI // of these, if it lists the newest
+	links  map[uint64]uri.URI // of these, if it lists the newest and is followed; otherwise nil
 	ended  []uri.URI          // pages that it listed before
 	skew   time.Duration
 	wanted float64 // changes that are expected between two visits of a page
@@ -235,10 +235,13 @@ func (a *Aspect) readIndex(v *aspects.Visit, r *reading, doc Document, updated [
 	if !doc.Kind.datesPages() {
 		return
 	}
-	r.index.dates, r.index.links, r.index.skew = map[uint64]uint32{}, map[uint64]uri.URI{}, r.dates.skew
+	r.index.dates, r.index.skew = map[uint64]uint32{}, r.dates.skew
+	if h, err := a.indexOf(v.URI()); err == nil && h.Followed && doc.Kind.ListsNewest() {
+		r.index.links = map[uint64]uri.URI{}
+	}
 	for _, item := range doc.Items {
 		if m, link := marksOf(item); m.says() != 0 && item.URI.Host() == v.URI().Host() && !item.hasDate(r.dates.common) {
-			if r.index.dates[link] = m.says(); doc.Kind.ListsNewest() {
+			if r.index.dates[link] = m.says(); r.index.links != nil {
 				r.index.links[link] = item.URI
 			}
 		}
@@ -289,15 +292,15 @@ func (a *Aspect) rereadIndex(v *aspects.Visit, r *reading) error {
 	return nil
 }
 
-// rememberDated keeps the pages of an index that was read in memory, with their links only if it is followed.
 func (a *Aspect) rememberDated(v *aspects.Visit, r *reading) {
-	if !r.index.read {
-		return
+	if r.index.read {
+		r.index.ended = a.dated.set(v.URI(), &r.index, v.Finished)
 	}
-	if h, err := a.indexOf(v.URI()); err != nil || !h.Followed {
-		r.index.links = nil
-	}
-	r.index.ended = a.dated.set(v.URI(), &r.index, v.Finished)
+}
+
+// placeOf returns the place of an index among the indexes of its host, below zero if it has none.
+func placeOf(all []evaluators.HostIndex, index uri.URI) int {
+	return slices.IndexFunc(all, func(h evaluators.HostIndex) bool { return h.URI == index.String() })
 }
 
 // indexOf returns the record of an index.
@@ -306,7 +309,7 @@ func (a *Aspect) indexOf(u uri.URI) (evaluators.HostIndex, error) {
 	if err != nil {
 		return evaluators.HostIndex{}, err
 	}
-	i := slices.IndexFunc(all, func(h evaluators.HostIndex) bool { return h.URI == u.String() })
+	i := placeOf(all, u)
 	if i < 0 {
 		return evaluators.HostIndex{URI: u.String()}, nil
 	}
@@ -444,7 +447,7 @@ func (a *Aspect) changeIndex(index uri.URI, change func(evaluators.HostIndex) ev
 	name := index.String()
 	return a.ChangeIndexes(index.Host(), func(before []evaluators.HostIndex) []evaluators.HostIndex {
 		all := slices.Clone(before)
-		i := slices.IndexFunc(all, func(h evaluators.HostIndex) bool { return h.URI == name })
+		i := placeOf(all, index)
 		if i < 0 {
 			if len(all) == maxHostIndexes || len(name) > maxStatementURI {
 				return before
