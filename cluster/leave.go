@@ -42,7 +42,7 @@ func leaveCluster(ctx context.Context, o leaveOptions) (left leftStore, err erro
 	}
 	err = shared.Export(ctx, o.Database, func(all shared.Copies) error {
 		u := union{leaveOptions: o, Copies: all}
-		_, err := frontier.Load(frontier.Options{Dir: o.To, Now: o.Now, BulkLoad: true}, true,
+		_, err := frontier.Load(frontier.Options{Dir: o.To, Now: o.Now, BulkLoad: true}, all.Clean,
 			func(put func(k, v []byte) error) error {
 				u.put = func(k, v []byte) error { left.Rows++; return put(k, v) }
 				u.index = dedup.NewMerger(u.put)

@@ -225,3 +225,31 @@ func TestACrawlOfTwoNodesLeaves(t *testing.T) {
 		w.equal("after h3.example has got a group", w.facts(p, f), late)
 	})
 }
+
+// TestACrawlLeavesAfterADeath has a node die, and another one stop before it has loaded anything. The crawl leaves the
+// cluster with all that was shipped, and each host rests first.
+func TestACrawlLeavesAfterADeath(t *testing.T) {
+	t.Parallel()
+	db := postgres.New(t)
+	a, b := newFixture(t, db, "a"), newFixture(t, db, "b")
+	one := a.join()
+	one.has(shared.Parts, shared.Parts)
+	a.crawl(one.f, 0, 50)
+	one.ships()
+	want := a.histories(one.f)
+	one.die()
+	two := b.open()
+	two.fences("a")
+	b.must(two.n.take(t.Context(), two.n.found.Load().States, allParts()))
+	two.leave()
+	week{t, time.Now()}.leave(db, func(p *fixture, f *frontier.Frontier) {
+		if got := p.histories(f); len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("left with %d histories, want the %d that were shipped", len(got), len(want))
+		}
+		for _, h := range f.Hosts(time.Now()) {
+			if h.Rest.IsZero() {
+				t.Errorf("%s does not rest after a death", h.Host)
+			}
+		}
+	})
+}

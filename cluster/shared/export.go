@@ -9,30 +9,36 @@ import (
 )
 
 // Copies are the rows and letters of a crawl, in a transaction of the database.
-type Copies struct{ tx pgx.Tx }
+type Copies struct {
+	tx pgx.Tx
+
+	Clean bool // all parts were released properly, so nothing was claimed when their last rows were shipped
+}
 
 // Export calls do with the copies of a crawl, while no node owns a part. It is not a node, and changes nothing.
 func Export(ctx context.Context, database string, do func(Copies) error) error {
 	err := visit(ctx, database, func(c *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
-			if err := released(ctx, tx); err != nil {
+			clean, err := released(ctx, tx)
+			if err != nil {
 				return err
 			}
 			// do may stop for a while, to write to a slow disk.
 			if _, err := tx.Exec(ctx, `SET LOCAL idle_in_transaction_session_timeout = '10min'`); err != nil {
 				return err
 			}
-			return do(Copies{tx})
+			return do(Copies{tx, clean})
 		})
 	})
 	return about(err, "read the crawl from the database of the cluster")
 }
 
-// released returns an error if not all parts were released properly. No node takes one until the transaction ends.
-func released(ctx context.Context, tx pgx.Tx) error {
+// released returns an error if a node owns a part, and whether all were released properly. No node takes one until the
+// transaction ends.
+func released(ctx context.Context, tx pgx.Tx) (clean bool, err error) {
 	all, err := lockOwners(ctx, tx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var owner string
 	var torn int
@@ -40,15 +46,13 @@ func released(ctx context.Context, tx pgx.Tx) error {
 	err = tx.QueryRow(ctx, text).Scan(&owner, &torn)
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case owner != "":
-		return fmt.Errorf("node %s crawls, or was not stopped properly: stop all nodes properly first", owner)
+		return false, fmt.Errorf("node %s crawls, or was not stopped properly: stop all nodes properly first", owner)
 	case !all.whole:
-		return errors.New("the store was never shipped: start the node that has it, and stop it when it crawls")
-	case torn > 0:
-		return errors.New("a node was not stopped properly: start a node, and stop it when it crawls")
+		return false, errors.New("the store was never shipped: start the node that has it, and stop it when it crawls")
 	}
-	return nil
+	return torn == 0, nil
 }
 
 // Each calls f with the rows of a part, in the order of their keys. f may keep the slices.
