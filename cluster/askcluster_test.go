@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -63,7 +64,7 @@ func (f *processes) askFrom(node string) {
 	}
 	f.askWhole(node, c, &missing)
 	for other := range f.running {
-		if s, err := c.With(http.Header{nodeHeader: {other}}).Status(ctx); err != nil || s.Wings[wingName] != nil {
+		if s, err := c.With(http.Header{"Arcrawl-Node": {other}}).Status(ctx); err != nil || s.Wings["cluster"] != nil {
 			f.Errorf("node %s about node %s: %+v, %v", node, other, s, err)
 		}
 	}
@@ -80,9 +81,10 @@ func (f *processes) askWhole(node string, c *api.Client, missing *string) {
 	ctx := f.Context()
 	*missing = ""
 	s, err := c.Status(ctx)
-	nodes, fault := nodesOf(s)
-	if err != nil || fault != nil || s.Hosts.Known != int64(len(f.site.hosts)) || len(nodes) != 2 || s.Workers.All == 0 ||
-		s.LastDay.Visits == 0 {
+	var added struct{ Nodes []any }
+	fault := json.Unmarshal(s.Wings["cluster"], &added)
+	if err != nil || fault != nil || s.Hosts.Known != int64(len(f.site.hosts)) || len(added.Nodes) != 2 ||
+		s.Workers.All == 0 || s.LastDay.Visits == 0 {
 		f.Errorf("the status of node %s is %+v, %v", node, s, err)
 	}
 	o, err := c.Overdue(ctx, api.OverdueFilter{By: "host"})

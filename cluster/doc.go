@@ -36,32 +36,4 @@
 //	Run           examine what is proposed and take what is in force, until the context ends
 //	CatchUp       take what is in force now; before the node takes hosts
 //	Crawl         from now on a crawl uses the files
-//
-// # Connections between nodes
-//
-// Each process makes a key and a certificate for it when it starts, and keeps both in memory only. It notes the
-// fingerprint of the certificate in the database of the cluster. Both sides of a connection show their certificates and
-// accept only one whose fingerprint is there. So there is no secret to distribute, to renew or to lose. Somebody who
-// can only read the database cannot pass for a node.
-//
-// # One address for all nodes
-//
-// The API and the dashboard of each node answer for the whole crawl. A request that names a node, in the header
-// Arcrawl-Node or the parameter node, is answered by that one. Otherwise a question about a host or a URI, and an order
-// for it, goes to the node that crawls the host, as the last beat found it. If the host has moved since, this node
-// shows what it has, and refuses an order. Some lists are joined from the lists of all nodes, or are read one node
-// after the other. A header of the answer says what is missing: nodes that cannot be asked, and hosts that no node
-// crawls. All else is answered by the node of the cookie that a page with the parameter has set, or by the node itself,
-// and the header says so. An order to pause or to resume goes to all nodes; one to reload to this node.
-//
-// # A fleet on one page
-//
-// The separate daemons of a fleet share nothing: each has its own configuration, store and archive. A file lists where
-// they are. A daemon that does not answer is a row that says so.
-//
-// # A demo on one machine
-//
-// The demo starts a PostgreSQL server, some nodes and some sites in one folder. A node is killed while somebody
-// watches, and comes back. Everything is stopped before the demo returns. If its process is killed, the kernel of Linux
-// ends what it has started.
 package cluster

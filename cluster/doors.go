@@ -10,8 +10,11 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Announce lets the other nodes know where this process answers them. They know it after their next beat.
-func (n *thisNode) Announce(d shared.Door) { n.shared.Announce(d) }
+// Announce lets the other nodes know where this process answers them, and the fingerprint of its certificate. They know
+// it after their next beat.
+func (n *thisNode) Announce(address string, print []byte) {
+	n.shared.Announce(shared.Door{Address: address, Print: print})
+}
 
 // Name returns the name of this node.
 func (n *thisNode) Name() string { return n.o.Node }
@@ -43,17 +46,17 @@ func (n *thisNode) isSilent(node string) bool {
 // Crawler returns the name of the node that crawls a host, as the last beat found it; "" if none does.
 func (n *thisNode) Crawler(h uri.Host) string { return n.found.Load().Crawler(n.partOf(h)) }
 
-// Orphans returns how many parts of the crawl no node crawls.
-func (n *thisNode) Orphans() int { return n.found.Load().Orphans() }
+// Uncrawled says what no node crawls, as the last beat found it; "" = nothing.
+func (n *thisNode) Uncrawled() string { return shared.Uncrawled(n.found.Load().Orphans()) }
 
-// Door returns where a node answers other nodes; the zero value if it does not.
-func (n *thisNode) Door(node string) shared.Door {
+// Door returns what a node has announced; the address is "" if it does not answer other nodes.
+func (n *thisNode) Door(node string) (address string, print []byte) {
 	for _, m := range n.found.Load().Nodes {
 		if m.Name == node && !m.Fenced {
-			return m.Door
+			return m.Door.Address, m.Door.Print
 		}
 	}
-	return shared.Door{}
+	return "", nil
 }
 
 // Bearer returns the name of the node whose process has a certificate with a fingerprint; "" if no node has it that may

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,15 +38,15 @@ func TestWhoCrawlsAHost(t *testing.T) {
 			t.Errorf("%s is crawled by %q, want %q", hosts[i], got, want)
 		}
 	}
-	if got := n.Orphans(); got != 2 {
-		t.Errorf("%d parts are crawled by nobody, want 2", got)
+	if got := n.Uncrawled(); !strings.HasPrefix(got, "2 of 1,024 parts") {
+		t.Errorf("nobody crawls: %s; want 2 parts", got)
 	}
 	if got := n.Names(); !slices.Equal(got, []string{"a", "b", "idle"}) || n.Name() != "b" {
 		t.Errorf("the nodes to ask are %v", got)
 	}
 	for name, want := range map[string]string{"a": "", "b": "10.0.0.5:1", "c": "", "x": ""} {
-		if got := n.Door(name); got.Address != want {
-			t.Errorf("node %s answers at %q, want %q", name, got.Address, want)
+		if got, _ := n.Door(name); got != want {
+			t.Errorf("node %s answers at %q, want %q", name, got, want)
 		}
 	}
 	for print, want := range map[string]string{"b": "b", "c": "", "": "", "x": ""} {
@@ -55,7 +56,7 @@ func TestWhoCrawlsAHost(t *testing.T) {
 	}
 	n = &thisNode{o: nodeOptions{Node: "b"}, seen: make(chan sighting, 1)}
 	n.tell(shared.States{Parts: make([]shared.Part, shared.Parts)}, time.Now())
-	if got := n.Names(); !slices.Equal(got, []string{"b"}) || n.Orphans() != shared.Parts {
-		t.Errorf("with an empty crawl the nodes to ask are %v, and %d parts have no node", got, n.Orphans())
+	if got := n.Names(); !slices.Equal(got, []string{"b"}) || n.Uncrawled() != "no node crawls any hosts now" {
+		t.Errorf("with an empty crawl the nodes to ask are %v, and %s", got, n.Uncrawled())
 	}
 }

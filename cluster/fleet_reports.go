@@ -29,9 +29,9 @@ func reportState(s api.Status) ([]byte, error) {
 
 // fleetOfReports returns the states of all nodes of a crawl, as they reported them. One that does not answer says so,
 // unless it was drained before.
-func fleetOfReports(state shared.Report, reports map[string]shared.Told) (f fleetStatus) {
+func fleetOfReports(state shared.Report, reports map[string]shared.Told) (f api.Fleet) {
 	for _, n := range state.Nodes {
-		one := instance{Name: n.Name, Where: "the database of the cluster"}
+		one := api.Instance{Name: n.Name, Where: "the database of the cluster"}
 		told, found := reports[n.Name]
 		switch {
 		case !n.Alive && n.Draining && n.Parts == 0:
@@ -50,6 +50,6 @@ func fleetOfReports(state shared.Report, reports map[string]shared.Told) (f flee
 		}
 		f.Instances = append(f.Instances, one)
 	}
-	f.Database = &state
+	f.Database = state
 	return f
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -72,13 +70,6 @@ func (n *thisNode) begin(c crowd) (stop func()) {
 			stop()
 		}
 	}
-}
-
-// Serve returns what answers requests to the API: those about the whole crawl for all nodes.
-func (n *thisNode) Serve(
-	d *daemon.Daemon, plain func(access.Options) http.Handler,
-) (func(access.Options) http.Handler, error) {
-	return n.serve(d, plain)
 }
 
 // Lose lets all nodes know what an operator says of WARC files.

@@ -1,9 +1,7 @@
 package cluster
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"testing"
 
 	"github.com/arcrawl/arcrawl/internal/daemontest"
@@ -18,18 +16,4 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	built.Remove()
 	os.Exit(code)
-}
-
-// exitCode runs the program, and returns its exit code and what it prints.
-func exitCode(t *testing.T, args ...string) (code int, printed string) {
-	t.Helper()
-	text, err := exec.Command(built.In(t, t.TempDir()), args...).CombinedOutput()
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit):
-		return exit.ExitCode(), string(text)
-	case err != nil:
-		t.Fatal(err)
-	}
-	return 0, string(text)
 }

@@ -52,9 +52,15 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	handler := d.window.Handler
 	if owner := d.o.Owner; owner != nil {
 		d.background(ownerPart, func(ctx context.Context) { owner.Watch(ctx, d) })
-		if handler, err = owner.Serve(d, handler); err != nil {
-			return err
+	}
+	err = d.eachWing(func(w Wing) func(*Daemon) error {
+		if w.Serve == nil {
+			return nil
 		}
+		return func(d *Daemon) (err error) { handler, err = w.Serve(d, handler); return err }
+	})(now)
+	if err != nil {
+		return err
 	}
 	return errors.Join(d.serveSocket(c.Admin, handler), d.serveAddress(c.Admin, handler))
 }

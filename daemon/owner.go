@@ -3,10 +3,8 @@ package daemon
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -40,9 +38,6 @@ type Owner interface {
 	// that.
 	Closing(f *frontier.Frontier) (closed func(error) error)
 
-	// Serve returns what answers requests to the API: plain does for this daemon alone. It is called before anything is
-	// served, and may open further addresses with [Daemon.Serve].
-	Serve(d *Daemon, plain func(access.Options) http.Handler) (func(access.Options) http.Handler, error)
 	// Started is called before the first visit, and stopped after the last one.
 	Started(d *Daemon) (stopped func())
 	// Watch is called while the API of the daemon is served, until ctx ends.

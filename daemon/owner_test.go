@@ -72,9 +72,15 @@ func (o *keeping) Started(*daemon.Daemon) (stopped func()) {
 	return func() { o.steps <- "stopped" }
 }
 
-func (o *keeping) Serve(
-	_ *daemon.Daemon, plain func(access.Options) http.Handler,
+// wing returns a wing that answers for the daemon.
+func (o *keeping) wing() daemon.Wing { return daemon.Wing{Name: "answers", Serve: o.serve} }
+
+func (o *keeping) serve(
+	d *daemon.Daemon, plain func(access.Options) http.Handler,
 ) (func(access.Options) http.Handler, error) {
+	if d.Owner() != daemon.Owner(o) {
+		return nil, errors.New("the owner of the store is another one")
+	}
 	o.steps <- "serve"
 	return func(to access.Options) http.Handler {
 		h := plain(to)
@@ -106,14 +112,15 @@ func (o *keeping) gets(host string) { o.has.Store(&host) }
 // nowhere refuses each connection.
 func nowhere(context.Context, string, string) (net.Conn, error) { return nil, errors.New("refused") }
 
-// TestAnOwnerServesTheAPI asks for the state of a daemon whose requests its owner answers.
-func TestAnOwnerServesTheAPI(t *testing.T) {
+// TestAWingServesTheAPI asks for the state of a daemon whose requests a wing answers.
+func TestAWingServesTheAPI(t *testing.T) {
 	t.Parallel()
 	o, dir := keep(t)
-	d := openIn(t, dir, new(bytes.Buffer), daemon.Options{Owner: o, Dial: nowhere})
+	wings := []func() daemon.Wing{o.wing}
+	d := openIn(t, dir, new(bytes.Buffer), daemon.Options{Owner: o, Wings: wings, Dial: nowhere})
 	_, err := api.NewClient(filepath.Join(dir, "state", "admin.sock")).Status(t.Context())
 	if err != nil || o.asked.Load() != 1 {
-		t.Errorf("the owner has answered %d requests, want 1; %v", o.asked.Load(), err)
+		t.Errorf("the wing has answered %d requests, want 1; %v", o.asked.Load(), err)
 	}
 	archivetest.Must(t, d.Close())
 	if got := o.said(); got != "opened serve closing closed" {
@@ -122,12 +129,12 @@ func TestAnOwnerServesTheAPI(t *testing.T) {
 	o.refuses = errors.New("no certificate")
 	c, err := daemon.LoadConfig(filepath.Join(dir, "arcrawl.toml"), zerolog.Nop())
 	archivetest.Must(t, err)
-	_, err = daemon.Open(c, daemon.Options{Log: zerolog.Nop(), SharedProcess: true, Owner: o})
+	_, err = daemon.Open(c, daemon.Options{Log: zerolog.Nop(), SharedProcess: true, Owner: o, Wings: wings})
 	if !errors.Is(err, o.refuses) {
-		t.Errorf("a daemon whose owner cannot serve: %v", err)
+		t.Errorf("a daemon whose wing cannot serve: %v", err)
 	}
 	if got := o.said(); got != "opened serve closing closed" {
-		t.Errorf("the owner that cannot serve was called: %s", got)
+		t.Errorf("with a wing that cannot serve the owner was called: %s", got)
 	}
 }
 
@@ -139,7 +146,7 @@ func TestAHostComesToARunningCrawl(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(d.Run(ctx), d.Close()) }()
-	if got := <-o.steps + " " + <-o.steps + " " + <-o.steps; got != "opened serve started" {
+	if got := <-o.steps + " " + <-o.steps; got != "opened started" {
 		t.Errorf("the owner was called: %s", got)
 	}
 	knows := func(h uri.Host) bool { return d.Parts().Frontier.KnowsHost(string(h)) }

@@ -3,12 +3,14 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
@@ -34,6 +36,9 @@ type Wing struct {
 	Extend func(d *Daemon) admin.Extension
 	// Window is called when [Daemon.Window] is made. It counts nothing and is not served yet.
 	Window func(d *Daemon) error
+	// Serve returns what answers requests to the API: plain does for this daemon alone. It is called before anything is
+	// served, and may open further addresses with [Daemon.Serve].
+	Serve func(d *Daemon, plain func(access.Options) http.Handler) (func(access.Options) http.Handler, error)
 	// Lost is called when somebody says that WARC files are lost or found. It must not block.
 	Lost func()
 
@@ -86,6 +91,9 @@ func (d *Daemon) Crawler() *crawler.Crawler { return d.crawler }
 
 // Window returns what shows and steers the crawl. It is nil before the API is open.
 func (d *Daemon) Window() *admin.Window { return d.window }
+
+// Owner returns who owns the store; nil if nobody but the daemon does.
+func (d *Daemon) Owner() Owner { return d.o.Owner }
 
 // Archived is the live index of the archive, with which captures are found. It is nil if the archive has none.
 func (d *Daemon) Archived() *index.Live { return d.index.live }

@@ -184,6 +184,20 @@ func share(parts int) string {
 	return fmt.Sprintf("%d %% of the hosts", min(max((100*parts+Parts/2)/Parts, 1), 99))
 }
 
+// Uncrawled says what no node crawls; "" = nothing.
+func (r Report) Uncrawled() string { return Uncrawled(r.Orphans) }
+
+// Uncrawled says that no node crawls a number of parts; "" if there are 0.
+func Uncrawled(parts int) string {
+	switch parts {
+	case 0:
+		return ""
+	case Parts:
+		return "no node crawls any hosts now"
+	}
+	return fmt.Sprintf("%d of 1,024 parts of the hosts are crawled by no node now", parts)
+}
+
 // writeCrawl writes what the database has of the crawl, and what is wrong with it.
 func (r Report) writeCrawl(out io.Writer) {
 	copied := human.Bytes(r.Bytes)

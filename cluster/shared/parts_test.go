@@ -331,7 +331,7 @@ func nodesAreRemoved(t *testing.T, db *postgres.Server) {
 	}
 }
 
-// copiesAreExported exports a crawl that all nodes have released properly.
+// copiesAreExported exports a crawl that no node owns, before and after all parts were released properly.
 func copiesAreExported(t *testing.T, db *postgres.Server) {
 	ctx, url := t.Context(), db.URL(db.Address())
 	refused := func(why string) {
@@ -350,7 +350,12 @@ func copiesAreExported(t *testing.T, db *postgres.Server) {
 	must(t, a.Leave(ctx, between(1, Parts), true))
 	refused("node a crawls")
 	must(t, a.Leave(ctx, []int16{0}, false))
-	refused("not stopped properly")
+	must(t, Export(ctx, url, func(c Copies) error {
+		if c.Clean {
+			t.Error("a part that was left as it was is called clean")
+		}
+		return nil
+	}))
 	take(t, a, []int16{0})
 	must(t, a.Leave(ctx, []int16{0}, true))
 	var got []string
@@ -358,6 +363,9 @@ func copiesAreExported(t *testing.T, db *postgres.Server) {
 		return func(k, v []byte) error { got = append(got, fmt.Sprintf("%s %s=%s", what, k, v)); return nil }
 	}
 	must(t, Export(ctx, url, func(c Copies) error {
+		if !c.Clean {
+			t.Error("parts that were released properly are not called clean")
+		}
 		must(t, c.Each(ctx, 5, add("part")))
 		must(t, c.Each(ctx, 6, add("part")))
 		must(t, c.Payloads(ctx, add("payload")))

@@ -14,6 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/curator"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/fleet"
+	"github.com/arcrawl/arcrawl/internal/clusterdemo"
 	"github.com/arcrawl/arcrawl/lab"
 	"github.com/arcrawl/arcrawl/messages"
 	"github.com/arcrawl/arcrawl/noise"
@@ -28,6 +30,8 @@ type wing struct {
 	extend   func(root *cobra.Command) // adds flags to commands of others
 	// check returns warnings about a configuration that only the wing can give.
 	check func(c *config.Config) []config.Fault
+	// nodes returns the states of all nodes of the cluster whose main file is at path.
+	nodes func(cmd *cobra.Command, path string) (api.Fleet, error)
 	// status writes what it added to the state of a crawl.
 	status func(out io.Writer, s api.Status)
 	// player reports whether a folder has an engine that shows archived versions as pages.
@@ -49,10 +53,25 @@ func wings() []wing {
 		{daemon: archive.Wing, commands: archive.Commands},
 		{commands: lab.Commands},
 		{daemon: messages.Wing},
-		{daemon: cluster.Wing, commands: cluster.Commands, status: cluster.ShowNodes, extend: func(root *cobra.Command) {
-			cluster.Extend(root, cluster.Demo{Folder: demoFolder, Token: demoToken, Line: demoLine})
+		{daemon: cluster.Wing, commands: cluster.Commands, nodes: cluster.Fleet, extend: func(root *cobra.Command) {
+			cluster.Extend(root)
+			demoOfCluster.Extend(root, cluster.Owners, cluster.PartOf)
 		}},
+		{daemon: fleet.Wing, status: fleet.ShowNodes, extend: func(root *cobra.Command) { fleet.Extend(root, nodesOf()) }},
 	}
+}
+
+// demoOfCluster shows a cluster. The wing that it needs may be deleted.
+var demoOfCluster = clusterdemo.Demo{Folder: demoFolder, Token: demoToken, Line: demoLine}
+
+// nodesOf returns what finds out the states of the nodes of a cluster; nil if no wing does.
+func nodesOf() func(cmd *cobra.Command, path string) (api.Fleet, error) {
+	for _, w := range wings() {
+		if w.nodes != nil {
+			return w.nodes
+		}
+	}
+	return nil
 }
 
 // daemonWings returns what the wings add to a running crawl.

@@ -21,7 +21,7 @@ import (
 const moduleRoot = "../.."
 
 // deletable are the wings that can be deleted today. internal/house lists what ties the others in.
-var deletable = []string{"cluster", "lab", "render", "curator", "noise", "reports", "messages", "archive"}
+var deletable = []string{"fleet", "cluster", "lab", "render", "curator", "noise", "reports", "messages", "archive"}
 
 // remaining are the libraries of the core that are in the folder of a wing, and stay when it is deleted. The wings
 // curator and noise import the wing archive, so they are deleted before it.

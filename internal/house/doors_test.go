@@ -20,22 +20,22 @@ var doors = []door{
 	{
 		"the network, outwards", "net",
 		[]string{"Dial*", "Lookup*", "Resolver", "DefaultResolver"},
-		[]string{"fetch", "admin/", "cluster/", "messages"},
+		[]string{"fetch", "admin/", "cluster/shared", "fleet", "messages"},
 	},
 	{
 		"the network, outwards", "net/http",
 		[]string{"Get", "Post", "PostForm", "Head", "Client", "Transport", "DefaultClient", "DefaultTransport"},
-		[]string{"fetch", "admin/", "cluster/", "messages"},
+		[]string{"fetch", "admin/", "cluster/shared", "fleet", "messages"},
 	},
 	{
 		"the network, outwards", "crypto/tls",
 		[]string{"Dial*", "Client"},
-		[]string{"fetch", "cluster", "messages"},
+		[]string{"fetch", "fleet", "messages"},
 	},
 	{
 		"the network, inwards", "net",
 		[]string{"Listen*", "FileListener"},
-		[]string{"admin/", "curator/", "daemon", "daemon", "cmd/arcrawl", "cluster/"},
+		[]string{"admin/", "curator/", "daemon", "cmd/arcrawl", "fleet"},
 	},
 	{
 		"the network, inwards", "net/http",
@@ -46,7 +46,7 @@ var doors = []door{
 	{
 		"the network, inwards", "net/http",
 		[]string{"Server", "Serve", "ServeTLS", "ListenAndServe*"},
-		[]string{"daemon", "cluster/demo_sites.go"},
+		[]string{"daemon"},
 	},
 	{
 		"files, to write", "os",
@@ -87,6 +87,7 @@ var doors = []door{
 			"curator/",
 			"daemon/",
 			"cluster/",
+			"fleet",
 			"messages",
 			"noise/",
 			"render/",
@@ -97,7 +98,7 @@ var doors = []door{
 	{
 		"the process", "os",
 		[]string{"Exit", "Environ", "Setenv", "Stdin", "Stdout", "Args"},
-		[]string{"cmd/arcrawl", "cmd/arcrawl/cli", "cluster/demo_node.go", "render/benchrender"},
+		[]string{"cmd/arcrawl", "cmd/arcrawl/cli", "render/benchrender"},
 	},
 	{"the process", "os", []string{"Stderr"}, []string{"daemon", "cmd/arcrawl", "cmd/arcrawl/cli", "render/benchrender"}},
 	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config/schema", "daemon", "cmd/"}},
@@ -110,7 +111,6 @@ var doors = []door{
 		nil,
 		[]string{
 			"archive/sealed.go", "render/chromium", "admin/git.go", "cmd/arcrawl", "cmd/arcrawl/cli",
-			"cluster/demo_node.go", "cluster/demo_server.go",
 		},
 	},
 	{"the browser", "github.com/chromedp/chromedp", nil, []string{"render/chromium", "render/benchrender"}},

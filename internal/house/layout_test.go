@@ -9,7 +9,7 @@ import (
 )
 
 // wingFolders are the wings: what is in them plugs into the core from outside, and could be deleted.
-var wingFolders = []string{"archive", "cluster", "curator", "lab", "messages", "noise", "render", "reports"}
+var wingFolders = []string{"archive", "cluster", "curator", "fleet", "lab", "messages", "noise", "render", "reports"}
 
 // coreLibraries are in the folder of a wing, and belong to the core: everybody may import them.
 var coreLibraries = []string{"archive/index", "archive/warc"}
