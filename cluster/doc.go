@@ -30,10 +30,5 @@
 //
 // `arcrawl reload --cluster` stores the files of a configuration in the database as a revision. Each live node examines
 // it with its own folders and secrets. If all accept it, it is in force: each node writes the files to its own places,
-// and reads them. A node that was away takes the revision before it crawls.
-//
-//	openFollower  connect to the revisions of the database
-//	Run           examine what is proposed and take what is in force, until the context ends
-//	CatchUp       take what is in force now; before the node takes hosts
-//	Crawl         from now on a crawl uses the files
+// and reads them. A node that was away takes the revision before it crawls. See config/revision.
 package cluster

@@ -34,7 +34,7 @@ func TestAPartIsReleasedWhenItsVisitsHaveEnded(t *testing.T) {
 	}
 	want := a.histories(one.f)
 	two := b.join()
-	two.eventually("it is there", func() bool { return one.n.lives.live("b", time.Now()) || len(a.report().Nodes) == 2 })
+	two.eventually("it is there", func() bool { return len(a.report().Nodes) == 2 })
 	a.must(shared.Drain(t.Context(), a.options().Database, "a", true))
 	part := []int16{one.n.partOf(claim.Record.URI.Host())}
 	one.eventually("the other parts have left", func() bool {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/config/revision"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -64,11 +65,10 @@ type thisNode struct {
 	found    atomic.Pointer[sighting] // the same, for requests
 	payloads *payloads
 	foreign  foreignRows
-	pushed   *follower // nil in commands
+	pushed   *revision.Follower // nil in commands
 
 	// What Run knows of the others.
 	watch watch
-	lives lives
 	fit   fitness
 
 	// The store, see prepare.
@@ -127,6 +127,7 @@ func openNode(ctx context.Context, o nodeOptions, lost func(error)) (*thisNode, 
 		seen:  make(chan sighting, 1),
 		watch: watch{me: o.Node}, placed: make(chan struct{}),
 	}
+	defer stayAlive(o.Notify)()
 	var err error
 	if n.shared, err = n.connect(ctx); err != nil {
 		return nil, err
@@ -151,44 +152,22 @@ func (n *thisNode) Close() { n.shared.Close() }
 
 // connect connects to the database, and waits for it if it does not answer.
 func (n *thisNode) connect(ctx context.Context) (s *shared.Store, err error) {
-	told := false
-	err = persist(ctx, func() error {
+	return s, n.patiently(ctx, func() error {
 		ask, cancel := context.WithTimeout(ctx, askTime)
 		defer cancel()
 		s, err = shared.Open(ask, n.o.Database, n.o.Node)
 		return err
-	}, func(err error, first bool) bool {
-		if !shared.IsUnreachable(err) {
-			return false
-		}
-		if told = true; first {
-			n.o.Log.Error().Err(err).Msg("the database of the cluster does not answer: trying again until it does")
-		}
-		n.o.Notify("STATUS=waiting for the database of the cluster")
-		n.o.Notify("WATCHDOG=1")
-		return true
 	})
-	if err == nil && told {
-		n.o.Log.Info().Msg("the database of the cluster answers again")
-	}
-	return s, err
 }
 
 // firstBeat begins the lease, and prepares the store for what the database has.
 func (n *thisNode) firstBeat(ctx context.Context) error {
 	var start time.Time
 	var st shared.States
-	err := persist(ctx, func() (err error) {
+	err := n.patiently(ctx, func() (err error) {
 		start = time.Now()
 		st, err = n.beat(ctx)
 		return err
-	}, func(err error, _ bool) bool {
-		if errors.Is(err, shared.ErrFenced) {
-			return false
-		}
-		n.o.Log.Warn().Err(err).Msg("the database of the cluster does not answer: waiting for it")
-		n.o.Notify("WATCHDOG=1")
-		return true
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -297,19 +276,5 @@ func (n *thisNode) fence(ctx context.Context, m shared.Member) {
 		n.o.Log.Warn().Err(err).Msg("could not fence the node that stands still: trying again")
 	case done:
 		n.o.Log.Warn().Str("other", m.Name).Msg("fenced a node that stood still: its hosts are crawled by others now")
-	}
-}
-
-// persist calls ask, which may be repeated, until it succeeds, ctx ends, or waits returns false: the error is final.
-// first is true after the first failure.
-func persist(ctx context.Context, ask func() error, waits func(err error, first bool) bool) error {
-	for first := true; ; first = false {
-		err := ask()
-		if err == nil || ctx.Err() != nil || !waits(err, first) {
-			return err
-		}
-		if err := cli.Wait(ctx, beatEvery); err != nil {
-			return err
-		}
 	}
 }

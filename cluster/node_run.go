@@ -26,7 +26,6 @@ func (n *thisNode) Run(ctx context.Context) {
 
 // place fences who stands still, and takes and releases parts.
 func (n *thisNode) place(ctx context.Context, st sighting) error {
-	n.lives.look(st.States, st.at)
 	n.watch.look(st, n.o.Log)
 	for _, m := range n.watch.still() {
 		n.fence(ctx, m)
@@ -61,7 +60,7 @@ func (n *thisNode) view(st shared.States, now time.Time) view {
 	age := now.Sub(n.began)
 	v := view{
 		me: n.o.Node, takers: map[string]int{}, unfit: n.fit.isUnfit(), whole: st.Whole, young: age < youngFor,
-		calm: now.Sub(n.lives.changed) >= calmFor && len(n.parts.in(initial, coming, leaving)) == 0,
+		calm: now.Sub(n.watch.changed) >= calmFor && len(n.parts.in(initial, coming, leaving)) == 0,
 	}
 	for _, m := range st.Nodes {
 		switch {
@@ -69,14 +68,14 @@ func (n *thisNode) view(st shared.States, now time.Time) view {
 		case m.Draining:
 			v.draining = v.draining || m.Name == n.o.Node
 		case m.Unfit, m.Name == n.o.Node && v.unfit:
-		case m.Name == n.o.Node || n.lives.live(m.Name, now):
+		case m.Name == n.o.Node || n.watch.live(m.Name):
 			v.takers[m.Name] = 0
 		}
 	}
 	mine := n.parts.mine(time.Time{})
 	for part, p := range st.Parts {
 		owner, is := st.Crawler(int16(part)), n.parts.is(int16(part))
-		one := place{owner: owner, kept: is == kept, ready: is == kept || is == absent, freeFor: now.Sub(n.lives.since[part])}
+		one := place{owner: owner, kept: is == kept, ready: is == kept || is == absent, freeFor: now.Sub(n.watch.since[part])}
 		_, has := mine[int16(part)] // one that was just released is still owned, as the beat found it
 		if p.Owner == n.o.Node && !has && !n.parts.hasLeft(int16(part), p.Epoch) {
 			// An earlier process of this node may still be at work, somewhere, until its lease is over.
@@ -88,40 +87,4 @@ func (n *thisNode) view(st shared.States, now time.Time) view {
 		}
 	}
 	return v
-}
-
-// lives notes which nodes beat, and when parts changed their owners.
-type lives struct {
-	beats   map[string]int64
-	moved   map[string]time.Time // when the beat of a node changed
-	owners  []string
-	since   []time.Time // owners did not change since then
-	changed time.Time   // the last of them
-}
-
-// look compares the nodes with what it saw last.
-func (l *lives) look(st shared.States, now time.Time) {
-	beats, moved := map[string]int64{}, map[string]time.Time{}
-	for _, m := range st.Nodes {
-		beats[m.Name] = m.Beat
-		if was, known := l.beats[m.Name]; known && was != m.Beat {
-			moved[m.Name] = now
-		} else if known {
-			moved[m.Name] = l.moved[m.Name]
-		}
-	}
-	l.beats, l.moved = beats, moved
-	if len(l.owners) != len(st.Parts) {
-		l.owners, l.since = make([]string, len(st.Parts)), make([]time.Time, len(st.Parts))
-	}
-	for part := range st.Parts {
-		if owner := st.Crawler(int16(part)); owner != l.owners[part] || l.since[part].IsZero() {
-			l.owners[part], l.since[part], l.changed = owner, now, now
-		}
-	}
-}
-
-// live reports whether a node has beaten shortly before.
-func (l *lives) live(node string, now time.Time) bool {
-	return !l.moved[node].IsZero() && now.Sub(l.moved[node]) < liveFor
 }

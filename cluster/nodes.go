@@ -12,7 +12,6 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -28,20 +27,6 @@ func Commands() []*cobra.Command {
 
 // lookTime is longer than the time between two beats of a node, also of one that is busy.
 const lookTime = 5 * time.Second
-
-// areStopped returns an error if a node runs.
-func areStopped(ctx context.Context, database string) error {
-	r, err := shared.Look(ctx, database, func() error { return cli.Wait(ctx, lookTime) })
-	if err != nil {
-		return err
-	}
-	for _, other := range r.Nodes {
-		if other.Alive {
-			return fmt.Errorf("node %s runs: stop all nodes first", other.Name)
-		}
-	}
-	return nil
-}
 
 func newInit() *cobra.Command {
 	var path, from string
@@ -59,8 +44,12 @@ is started with [cluster]; init does it without crawling.`,
 				return err
 			}
 			from = cmp.Or(from, c.Storage.State)
-			log := zerolog.New(cmd.ErrOrStderr()).Level(zerolog.WarnLevel)
-			if err := shipStore(cmd.Context(), c, from, time.Now(), log); err != nil {
+			o := nodeOptions{
+				Database: c.Cluster.Database, Node: c.Cluster.Node, State: from, Notify: func(string) {},
+				Log: zerolog.New(cmd.ErrOrStderr()).Level(zerolog.WarnLevel),
+			}
+			open := func() (*frontier.Frontier, error) { return daemon.OpenAlone(c, from, time.Now()) }
+			if err := initCluster(cmd.Context(), o, open); err != nil {
 				return fmt.Errorf("ship the store in %s: %w", from, err)
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "shipped the store: start the nodes")
@@ -96,13 +85,14 @@ that no node continues the same crawl.`,
 			if err == nil && to == "" {
 				err = cli.Usage(errors.New("name the new folder with --to"))
 			}
-			if err == nil {
-				err = areStopped(cmd.Context(), c.Cluster.Database)
-			}
 			if err != nil {
 				return err
 			}
-			left, err := leave(cmd.Context(), c, to, time.Now())
+			now := time.Now()
+			left, err := leaveCluster(cmd.Context(), leaveOptions{
+				Database: c.Cluster.Database, To: to, Now: now,
+				Open: func(folder string) (*frontier.Frontier, error) { return daemon.OpenAlone(c, folder, now) },
+			})
 			if err != nil {
 				return err
 			}
@@ -112,24 +102,6 @@ that no node continues the same crawl.`,
 	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().StringVar(&to, "to", "", "new folder of the store")
 	return cmd
-}
-
-// shipStore ships the store in a folder, which no daemon uses, to the database of a cluster that has no crawl; see
-// [initCluster].
-func shipStore(ctx context.Context, c *config.Config, from string, now time.Time, log zerolog.Logger) error {
-	o := nodeOptions{
-		Database: c.Cluster.Database, Node: c.Cluster.Node, State: from, Notify: func(string) {}, Log: log,
-	}
-	open := func() (*frontier.Frontier, error) { return daemon.OpenAlone(c, from, now) }
-	return initCluster(ctx, o, open)
-}
-
-// leave writes the crawl of a cluster, which no node crawls, to a new folder as one store.
-func leave(ctx context.Context, c *config.Config, to string, now time.Time) (leftStore, error) {
-	return leaveCluster(ctx, leaveOptions{
-		Database: c.Cluster.Database, To: to, Now: now,
-		Open: func(folder string) (*frontier.Frontier, error) { return daemon.OpenAlone(c, folder, now) },
-	})
 }
 
 // writeLeft writes what leave has written.

@@ -264,7 +264,7 @@ func TestWhatANodeSeesOfTheOthers(t *testing.T) {
 	n.parts.keep(map[int16]int64{2: 7, 6: 7})
 	n.parts.leave([]int16{6}, remains)
 	look := func() view {
-		n.lives.look(st, now)
+		n.watch.look(sighting{st, now}, zerolog.Nop())
 		return n.view(st, now)
 	}
 	v := look()

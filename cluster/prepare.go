@@ -163,22 +163,31 @@ func (in *incoming) put(r shared.Row, store func(k, v []byte) error) error {
 
 // patiently calls ask, which may be repeated, until the database answers or refuses, or this node may not continue.
 func (n *thisNode) patiently(ctx context.Context, ask func() error) error {
-	told := false
-	err := persist(ctx, ask, func(err error, first bool) bool {
+	for told := false; ; {
+		err := ask()
 		var own ownFault
-		if n.lease.lostFor() == nil && errors.Is(err, frontier.ErrFull) {
-			return n.awaitSpace(ctx, err) == nil
-		}
-		if n.lease.lostFor() != nil || errors.As(err, &own) || !shared.IsUnreachable(err) {
-			return false
-		}
-		if told = true; first {
+		switch {
+		case err == nil:
+			if told {
+				n.o.Log.Info().Msg("the database of the cluster answers again")
+			}
+			return nil
+		case ctx.Err() != nil || n.lease.lostFor() != nil:
+			return err
+		case errors.Is(err, frontier.ErrFull):
+			if n.awaitSpace(ctx, err) != nil {
+				return err
+			}
+			continue
+		case errors.As(err, &own) || !shared.IsUnreachable(err):
+			return err
+		case !told:
+			told = true
 			n.o.Log.Error().Err(err).Msg("the database of the cluster does not answer: trying again until it does")
+			n.o.Notify("STATUS=waiting for the database of the cluster")
 		}
-		return true
-	})
-	if err == nil && told {
-		n.o.Log.Info().Msg("the database of the cluster answers again")
+		if err := cli.Wait(ctx, beatEvery); err != nil {
+			return err
+		}
 	}
-	return err
 }

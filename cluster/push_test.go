@@ -77,7 +77,7 @@ func TestAPushReachesAllNodes(t *testing.T) {
 		t.Errorf("%d requests were made with a configuration that is not the cluster's", n)
 	}
 	daemontest.WriteFile(t, a, before) // as on a node that was away
-	if err := os.Remove(filepath.Join(f.dir, "a", "state", revisionFile)); err != nil {
+	if err := os.Remove(filepath.Join(f.dir, "a", "state", "revision.json")); err != nil {
 		t.Fatal(err)
 	}
 	first = f.start("a")

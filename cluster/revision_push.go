@@ -8,11 +8,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/revision"
 )
 
 const (
+	// lookEvery is the time between two looks for a revision.
+	lookEvery = 2 * time.Second
+	// askRevisionTime is the maximum duration of one exchange about revisions with the database.
+	askRevisionTime = 20 * time.Second
 	// beatTime is longer than the time between two beats of a node, also of one that is busy.
 	beatTime = 5 * time.Second
 	// answerTime is how long the live nodes may take to examine a revision, and to put it in force.
@@ -32,7 +40,7 @@ type pushResult struct {
 func push(
 	ctx context.Context, c *config.Config, dryRun bool, wait func(time.Duration) error,
 ) (r pushResult, err error) {
-	files, err := sharedFiles(c)
+	files, err := revision.SharedFiles(c)
 	if err != nil {
 		return r, err
 	}
@@ -55,6 +63,23 @@ func push(
 		return r, err
 	}
 	return r, r.awaitForce(ctx, db, live, wait)
+}
+
+// followRevisions examines revisions that are proposed and takes what is in force, until ctx ends.
+func followRevisions(ctx context.Context, f *revision.Follower, log zerolog.Logger) {
+	ill := false
+	for wait := time.Duration(0); cli.Wait(ctx, wait) == nil; wait = lookEvery {
+		ask, cancel := context.WithTimeout(ctx, askRevisionTime)
+		err := f.Look(ask, time.Now())
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && !ill {
+			log.Warn().Err(err).Msg("could not look for a new configuration of the cluster: keeping the one in force, and trying again")
+		}
+		ill = err != nil
+	}
 }
 
 // examined waits until all live nodes accept a revision, and returns them. The error names those that do not.

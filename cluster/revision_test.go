@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/revision"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -24,13 +25,15 @@ import (
 type member struct {
 	*testing.T
 	name, dir, database string
-	follower            *follower
+	follower            *revision.Follower
 	store               *shared.Store
 	stop                func()
 
 	mu      sync.Mutex // guards the fields below
 	reloads int
 	refuses error
+	fails   error         // of reloads
+	ahead   time.Duration // of the clock
 }
 
 const mainFile = `[operator]
@@ -86,23 +89,30 @@ func (m *member) start() {
 	if m.store, err = shared.Open(m.Context(), m.database, m.name); err != nil {
 		m.Fatal(err)
 	}
-	if m.follower, err = openFollower(m.Context(), m.config(), zerolog.Nop()); err != nil {
+	revisions, err := shared.OpenRevisions(m.Context(), m.database, m.name)
+	if err != nil {
 		m.Fatal(err)
 	}
-	if err := m.follower.CatchUp(m.Context()); err != nil {
+	if m.follower, err = revision.Open(revisions, m.config(), zerolog.Nop()); err != nil {
+		m.Fatal(err)
+	}
+	if err := m.follower.CatchUp(m.Context(), time.Now()); err != nil {
 		m.Fatal(err)
 	}
 	left := m.follower.Crawl(func(*config.Config) error { m.mu.Lock(); defer m.mu.Unlock(); return m.refuses },
-		func() error { m.mu.Lock(); defer m.mu.Unlock(); m.reloads++; return nil })
+		func() error { m.mu.Lock(); defer m.mu.Unlock(); m.reloads++; return m.fails })
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
 		for cli.Wait(ctx, 50*time.Millisecond) == nil {
 			_, _ = m.store.Beat(ctx)
-			_ = m.follower.look(ctx)
+			m.mu.Lock()
+			now := time.Now().Add(m.ahead)
+			m.mu.Unlock()
+			_ = m.follower.Look(ctx, now)
 		}
 	})
-	m.stop = func() { cancel(); running.Wait(); left(); m.follower.Close(); m.store.Close() }
+	m.stop = func() { cancel(); running.Wait(); left(); revisions.Close(); m.store.Close() }
 }
 
 // push pushes the files of a member, faster than a user.
@@ -212,12 +222,7 @@ func TestAPushIsInForceOnAllNodesOrNowhere(t *testing.T) {
 func lagging(t *testing.T, a, b *member, before int64) {
 	t.Helper()
 	b.mu.Lock()
-	b.follower.mu.Lock()
-	fails := errors.New("the disk is full")
-	for _, c := range b.follower.crawls {
-		c.reload = func() error { b.mu.Lock(); defer b.mu.Unlock(); return fails }
-	}
-	b.follower.mu.Unlock()
+	b.fails = errors.New("the disk is full")
 	b.mu.Unlock()
 	r, err := a.push(false)
 	if err == nil || !strings.Contains(err.Error(), "late: the disk is full") || len(r.Lagging) != 1 || len(r.Nodes) != 3 {
@@ -241,11 +246,8 @@ func lagging(t *testing.T, a, b *member, before int64) {
 		t.Errorf("the report lacks %q:\n%s", want, text)
 	}
 	b.mu.Lock()
-	fails = nil
+	b.fails, b.ahead = nil, time.Minute
 	b.mu.Unlock()
-	b.follower.mu.Lock()
-	b.follower.again = time.Time{}
-	b.follower.mu.Unlock()
 	for range 100 {
 		if state, _ := look(); state.Nodes[3].Revision == r.Revision && state.Nodes[3].Trouble == "" {
 			return

@@ -7,8 +7,10 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/revision"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -27,12 +29,18 @@ func run(ctx context.Context, c *config.Config, o daemon.Options) (err error) {
 	}
 	ctx, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
-	pushed, err := openFollower(ctx, c, o.Log)
+	revisions, err := shared.OpenRevisions(ctx, c.Cluster.Database, c.Cluster.Node)
 	if err != nil {
 		return err
 	}
-	defer pushed.Close()
-	if err := pushed.CatchUp(ctx); err != nil {
+	defer revisions.Close()
+	pushed, err := revision.Open(revisions, c, o.Log)
+	if err != nil {
+		return err
+	}
+	ask, cancel := context.WithTimeout(ctx, askRevisionTime)
+	err = pushed.CatchUp(ask, time.Now())
+	if cancel(); err != nil {
 		o.Log.Warn().Err(err).Msg("could not take the configuration of the cluster: crawling with the files that are here")
 	}
 	c, o.ConfigRead = configOfNow(c, o.Log)
@@ -46,7 +54,7 @@ func run(ctx context.Context, c *config.Config, o daemon.Options) (err error) {
 	}
 	defer n.Close()
 	n.pushed = pushed
-	defer inBackground(pushed.Run)()
+	defer inBackground(func(ctx context.Context) { followRevisions(ctx, pushed, o.Log) })()
 	defer inBackground(n.Beat)()
 	return endedBecause(ctx, n.runDaemon(ctx, c, o))
 }

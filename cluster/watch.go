@@ -8,13 +8,17 @@ import (
 	"github.com/arcrawl/arcrawl/cluster/shared"
 )
 
-// watch notes since when the other nodes stand still, by the times of sightings.
+// watch notes since when the other nodes stand still, and when parts changed their owners, by the times of sightings.
 type watch struct {
 	me     string // this node
 	now    time.Time
 	seen   map[string]seenNode
 	orphan time.Time // since when some hosts are crawled by nobody; zero = all are
 	told   bool
+
+	owners  [shared.Parts]string
+	since   [shared.Parts]time.Time // the owner of a part did not change since then; zero = it was not seen
+	changed time.Time               // the last of them
 }
 
 // seenNode holds what was seen of a node.
@@ -22,6 +26,7 @@ type seenNode struct {
 	shared.Member
 	owns  bool
 	since time.Time // its beat did not change since then, in all answers
+	beats bool      // its beat has changed since it was first seen
 }
 
 // tellAfter is how long hosts are crawled by nobody before a node logs that.
@@ -38,11 +43,16 @@ func (w *watch) look(st sighting, log zerolog.Logger) {
 	for _, m := range st.Nodes {
 		was, known := w.seen[m.Name]
 		if !known || was.Beat != m.Beat {
-			was.since = w.now
+			was.since, was.beats = w.now, known
 		}
-		now[m.Name] = seenNode{m, owners[m.Name], was.since}
+		now[m.Name] = seenNode{m, owners[m.Name], was.since, was.beats}
 	}
 	w.seen = now
+	for part := range st.Parts {
+		if owner := st.Crawler(int16(part)); owner != w.owners[part] || w.since[part].IsZero() {
+			w.owners[part], w.since[part], w.changed = owner, w.now, w.now
+		}
+	}
 	switch {
 	case orphans == 0:
 		w.orphan, w.told = time.Time{}, false
@@ -52,6 +62,12 @@ func (w *watch) look(st sighting, log zerolog.Logger) {
 		w.told = true
 		log.Error().Int("parts", orphans).Msg("nobody crawls some hosts: start another node")
 	}
+}
+
+// live reports whether a node has beaten shortly before.
+func (w *watch) live(node string) bool {
+	m := w.seen[node]
+	return m.beats && w.now.Sub(m.since) < liveFor
 }
 
 // still returns the nodes that own parts and stand still for too long.

@@ -80,6 +80,15 @@ func Look(ctx context.Context, database string, wait func() error) (r Report, er
 	return r, about(err, "read the state of the cluster")
 }
 
+// Owners returns who owns the parts of a crawl, without being a node of it. Only Whole and Parts are set. It returns
+// [ErrUnused] if no node has made the tables.
+func Owners(ctx context.Context, database string) (st States, err error) {
+	err = visit(ctx, database, func(c *pgx.Conn) error {
+		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return new(Store).readParts(ctx, tx, &st) })
+	})
+	return st, about(err, "read the owners of the crawl")
+}
+
 // replicas counts the replicas of the database: all, the synchronous ones, and those that this user may not look at.
 const replicas = `SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')),
 	count(*) FILTER (WHERE sync_state IS NULL) FROM pg_stat_replication`

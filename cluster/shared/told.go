@@ -2,7 +2,6 @@ package shared
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -31,7 +30,7 @@ func (s *Store) Tell(ctx context.Context, text []byte) error {
 	return about(err, "report the state of node %s", s.node)
 }
 
-// Reports returns what the nodes reported last, by node. A database that no node has used has no reports.
+// Reports returns what the nodes reported last, by node.
 func Reports(ctx context.Context, database string) (map[string]Told, error) {
 	all := map[string]Told{}
 	err := visit(ctx, database, func(c *pgx.Conn) error {
@@ -44,8 +43,5 @@ func Reports(ctx context.Context, database string) (map[string]Told, error) {
 		}
 		return err
 	})
-	if errors.Is(err, ErrUnused) {
-		return all, nil
-	}
 	return all, about(err, "read what the nodes report")
 }

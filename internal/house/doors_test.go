@@ -55,6 +55,7 @@ var doors = []door{
 			"Symlink", "Ch*",
 		},
 		[]string{
+			"config/revision",
 			"fetch",
 			"frontier/",
 			"warcout",

@@ -1,4 +1,4 @@
-package cluster
+package revision
 
 import (
 	"strings"
@@ -18,8 +18,9 @@ agent = """
 """
 `
 
-// TestWhatANodeOwnsIsToldFromTheRest divides main files, and puts the shared part together with keys of another node.
-func TestWhatANodeOwnsIsToldFromTheRest(t *testing.T) {
+// TestWhatAMachineOwnsIsToldFromTheRest divides main files, and puts the shared part together with keys of another
+// machine.
+func TestWhatAMachineOwnsIsToldFromTheRest(t *testing.T) {
 	t.Parallel()
 	const node = "\n# Where all is kept.\n[storage]\nstate = \"/a\"\nelsewhere = [\n  \"/b\", # of the other\n]\n\n[cluster]\nnode = \"a\"\n"
 	const listen = "# The address.\nlisten = \"127.0.0.1:1\"\n"
@@ -45,7 +46,7 @@ func TestWhatANodeOwnsIsToldFromTheRest(t *testing.T) {
 	}
 }
 
-// TestMainFilesThatCannotBeDividedAreRefused has keys of a node in places where lines do not show them.
+// TestMainFilesThatCannotBeDividedAreRefused has keys of a machine in places where lines do not show them.
 func TestMainFilesThatCannotBeDividedAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, main := range []string{

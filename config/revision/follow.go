@@ -1,4 +1,13 @@
-package cluster
+// Package revision keeps the files of a configuration at the revision that several machines share. Each machine
+// examines a revision with its own folders and secrets before it is in force. What belongs to one machine stays in its
+// main file: its folders, its place in the cluster and its addresses. Whoever can write revisions can choose no program
+// that the machine runs.
+//
+//	Open     read which revision the files are
+//	CatchUp  take what is in force now; before a crawl begins
+//	Look     examine what is proposed, and take what is in force
+//	Crawl    from now on a crawl uses the files
+package revision
 
 import (
 	"bytes"
@@ -19,29 +28,35 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/cluster/shared"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 const (
-	// lookEvery is the time between two looks for a revision.
-	lookEvery = 2 * time.Second
-	// askRevisionTime is the maximum duration of one exchange with the database.
-	askRevisionTime = 20 * time.Second
 	// retryEvery is the time between two attempts to put a revision in force.
 	retryEvery = 30 * time.Second
-	// maxFaults is the number of faults of a revision that a node reports.
+	// maxFaults is the number of faults of a revision that are reported.
 	maxFaults = 20
 )
 
 // revisionFile is the file in the state folder that says which revision the files of this node are.
 const revisionFile = "revision.json"
 
-// follower keeps the files of a node at the revision of its cluster. It is safe for concurrent use.
-type follower struct {
-	db    *shared.Revisions
+// Source has the revisions.
+type Source interface {
+	// Latest returns the number of the revision in force, and of the one that is proposed; 0 = there is none.
+	Latest(ctx context.Context) (force, offered int64, err error)
+	// Files returns the files of a revision by name; the main file is "".
+	Files(ctx context.Context, number int64) (map[string][]byte, error)
+	// Answer says what is wrong with a proposed revision; "" = nothing.
+	Answer(ctx context.Context, number int64, faults string) error
+	// Note says which revision is in force on this machine, and why a newer one is not.
+	Note(ctx context.Context, number int64, trouble string) error
+}
+
+// Follower keeps the files of a machine at the revision in force. It is safe for concurrent use.
+type Follower struct {
+	from  Source
 	path  string // of the main file
 	state string // folder
 	log   zerolog.Logger
@@ -57,26 +72,18 @@ type follower struct {
 	inForce atomic.Pointer[map[string][sha256.Size]byte] // digests of the files of the revision; nil = there is none
 }
 
-// openFollower returns a follower for the node of a configuration. The caller closes it.
-func openFollower(ctx context.Context, c *config.Config, log zerolog.Logger) (*follower, error) {
-	db, err := shared.OpenRevisions(ctx, c.Cluster.Database, c.Cluster.Node)
-	if err != nil {
-		return nil, err
-	}
-	f := &follower{db: db, path: c.Path, state: c.Storage.State, log: log}
+// Open returns a follower of some revisions for the files of a configuration.
+func Open(from Source, c *config.Config, log zerolog.Logger) (*Follower, error) {
+	f := &Follower{from: from, path: c.Path, state: c.Storage.State, log: log}
 	text, err := os.ReadFile(filepath.Join(f.state, revisionFile))
 	if err == nil {
 		err = json.Unmarshal(text, &f.has)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		db.Close()
 		return nil, fmt.Errorf("read which configuration of the cluster this node has: %w", err)
 	}
 	return f, nil
 }
-
-// Close closes the connection.
-func (f *follower) Close() { f.db.Close() }
 
 // crawl is a crawl that uses the files.
 type crawl struct {
@@ -86,7 +93,7 @@ type crawl struct {
 
 // Crawl notes that a crawl uses the files until stop is called. accept returns why a configuration must not be put in
 // force; reload puts the files in force.
-func (f *follower) Crawl(accept func(*config.Config) error, reload func() error) (stop func()) {
+func (f *Follower) Crawl(accept func(*config.Config) error, reload func() error) (stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := &crawl{accept, reload}
@@ -103,57 +110,40 @@ func (f *follower) Crawl(accept func(*config.Config) error, reload func() error)
 	}
 }
 
-// Run examines what is proposed and takes what is in force, until ctx ends.
-func (f *follower) Run(ctx context.Context) {
-	ill := false
-	for wait := time.Duration(0); cli.Wait(ctx, wait) == nil; wait = lookEvery {
-		err := f.look(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil && !ill {
-			f.log.Warn().Err(err).Msg("could not look for a new configuration of the cluster: keeping the one in force, and trying again")
-		}
-		ill = err != nil
-	}
-}
-
 // CatchUp takes the revision in force, if this node does not have it. The caller reads the files afterwards.
-func (f *follower) CatchUp(ctx context.Context) error {
-	err := f.look(ctx)
+func (f *Follower) CatchUp(ctx context.Context, now time.Time) error {
+	err := f.Look(ctx, now)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.caught = f.has
 	return err
 }
 
-// look looks once.
-func (f *follower) look(ctx context.Context) error {
-	ask, cancel := context.WithTimeout(ctx, askRevisionTime)
-	defer cancel()
-	force, offered, err := f.db.Latest(ask)
+// Look examines what is proposed, and takes what is in force.
+func (f *Follower) Look(ctx context.Context, now time.Time) error {
+	force, offered, err := f.from.Latest(ctx)
 	if err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if offered > f.answered {
-		if err := f.answer(ask, offered); err != nil {
+		if err := f.answer(ctx, offered); err != nil {
 			return err
 		}
 	}
 	switch {
 	case force == 0, force == f.has && f.trouble == "" && f.inForce.Load() != nil:
 		return nil
-	case f.trouble != "" && f.answered >= force && time.Now().Before(f.again):
+	case f.trouble != "" && f.answered >= force && now.Before(f.again):
 		return nil
 	}
-	return f.follow(ask, force)
+	return f.follow(ctx, now, force)
 }
 
 // answer examines a proposed revision, and says what is wrong with it.
-func (f *follower) answer(ctx context.Context, number int64) error {
-	files, err := f.db.Files(ctx, number)
+func (f *Follower) answer(ctx context.Context, number int64) error {
+	files, err := f.from.Files(ctx, number)
 	if err != nil {
 		return err
 	}
@@ -162,7 +152,7 @@ func (f *follower) answer(ctx context.Context, number int64) error {
 		faults = listed(err)
 		f.log.Warn().Int64("revision", number).Err(err).Msg("refusing a configuration of the cluster: it is in force nowhere")
 	}
-	if err := f.db.Answer(ctx, number, faults); err != nil {
+	if err := f.from.Answer(ctx, number, faults); err != nil {
 		return err
 	}
 	f.answered = number
@@ -187,7 +177,7 @@ func listed(err error) string {
 
 // examine returns the texts of a revision with the keys of this node, and the configuration of the files that are here;
 // or why it cannot be put in force on this node.
-func (f *follower) examine(files map[string][]byte) (texts map[string][]byte, now *config.Config, err error) {
+func (f *Follower) examine(files map[string][]byte) (texts map[string][]byte, now *config.Config, err error) {
 	if texts, now, err = f.texts(files); err != nil {
 		return nil, nil, err
 	}
@@ -204,7 +194,7 @@ func (f *follower) examine(files map[string][]byte) (texts map[string][]byte, no
 }
 
 // texts returns the texts of a revision with the keys of this node, and the configuration of the files that are here.
-func (f *follower) texts(files map[string][]byte) (texts map[string][]byte, now *config.Config, err error) {
+func (f *Follower) texts(files map[string][]byte) (texts map[string][]byte, now *config.Config, err error) {
 	main, err := os.ReadFile(f.path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read this node's main file: %w", err)
@@ -230,7 +220,7 @@ func (f *follower) texts(files map[string][]byte) (texts map[string][]byte, now 
 
 // permit returns why a configuration must not come from another machine, or cannot be written here. Whoever can write
 // to the database must not choose programs that this machine runs.
-func (f *follower) permit(next, now *config.Config) error {
+func (f *Follower) permit(next, now *config.Config) error {
 	if err := now.CheckPrograms(next); err != nil {
 		return err
 	}
@@ -249,8 +239,8 @@ func (f *follower) permit(next, now *config.Config) error {
 }
 
 // follow takes a revision in force, and says so.
-func (f *follower) follow(ctx context.Context, number int64) error {
-	files, err := f.db.Files(ctx, number)
+func (f *Follower) follow(ctx context.Context, now time.Time, number int64) error {
+	files, err := f.from.Files(ctx, number)
 	if err != nil {
 		return err
 	}
@@ -263,15 +253,15 @@ func (f *follower) follow(ctx context.Context, number int64) error {
 		}
 	}
 	f.trouble = trouble
-	if err := f.db.Note(ctx, f.has, trouble); err != nil {
+	if err := f.from.Note(ctx, f.has, trouble); err != nil {
 		return err
 	}
-	f.answered, f.again = max(f.answered, number), time.Now().Add(retryEvery)
+	f.answered, f.again = max(f.answered, number), now.Add(retryEvery)
 	return nil
 }
 
 // take writes the files of a revision, and puts them in force.
-func (f *follower) take(number int64, files map[string][]byte) error {
+func (f *Follower) take(number int64, files map[string][]byte) error {
 	texts, now, err := f.examine(files)
 	if err != nil {
 		return err
@@ -299,7 +289,7 @@ func (f *follower) take(number int64, files map[string][]byte) error {
 }
 
 // write writes the files of a revision, and returns how many differed. What is replaced is kept in the state folder.
-func (f *follower) write(number int64, texts map[string][]byte, hosts string) (replaced int, err error) {
+func (f *Follower) write(number int64, texts map[string][]byte, hosts string) (replaced int, err error) {
 	if err := os.MkdirAll(hosts, 0o750); err != nil {
 		return 0, err
 	}
@@ -366,12 +356,12 @@ func digests(files map[string][]byte) map[string][sha256.Size]byte {
 
 // Accept returns an error if the files of this node differ from the revision in force: somebody has edited them on this
 // node alone.
-func (f *follower) Accept(c *config.Config) error {
+func (f *Follower) Accept(c *config.Config) error {
 	inForce := f.inForce.Load()
 	if inForce == nil {
 		return nil
 	}
-	files, err := sharedFiles(c)
+	files, err := SharedFiles(c)
 	if err != nil {
 		return err
 	}
@@ -384,8 +374,8 @@ func (f *follower) Accept(c *config.Config) error {
 	}}
 }
 
-// sharedFiles returns the texts of a configuration without what belongs to one node.
-func sharedFiles(c *config.Config) (map[string][]byte, error) {
+// SharedFiles returns the texts of a configuration without what belongs to one machine.
+func SharedFiles(c *config.Config) (map[string][]byte, error) {
 	files := c.Texts()
 	main, _, err := splitMain(files[""])
 	if err != nil {

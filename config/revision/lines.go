@@ -1,9 +1,4 @@
-// This file divides the text of a main file into what all nodes of a cluster share and what belongs to one node.
-//
-// A node keeps its own folders, its place in the cluster and its addresses. The rest is the same everywhere. Lines are
-// moved as they are, so that comments stay.
-
-package cluster
+package revision
 
 import (
 	"errors"
@@ -14,14 +9,14 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-// nodeLines holds the lines of a main file that belong to one node.
-type nodeLines struct {
+// ownLines holds the lines of a main file that belong to one machine. They are moved as they are, with their comments.
+type ownLines struct {
 	Top    []string // dotted keys before the first table
 	Admin  []string // keys of [admin]
 	Tables []string // [cluster] and [storage]
 }
 
-// adminKeys are the keys of [admin] that belong to one node: where it can be reached.
+// adminKeys are the keys of [admin] that belong to one machine: where it can be reached.
 const adminKeys = `listen|socket|replay_listen|replay_url|url|names`
 
 var (
@@ -33,16 +28,16 @@ var (
 // splitter goes through the lines of a main file.
 type splitter struct {
 	shared  []string
-	own     nodeLines
+	own     ownLines
 	table   string   // that the line is in; "" = before the first one
 	waiting []string // empty lines and comments, which belong to what follows
 	quotes  string   // that end the text of several lines that the line is in; "" = there is none
 	last    *[]string
 }
 
-// splitMain divides the text of a main file. It returns an error if its lines do not separate the keys of a node from
-// the others.
-func splitMain(main []byte) (shared string, own nodeLines, err error) {
+// splitMain divides the text of a main file. It returns an error if its lines do not separate the keys of a machine
+// from the others.
+func splitMain(main []byte) (shared string, own ownLines, err error) {
 	var s splitter
 	for line := range strings.SplitSeq(strings.TrimRight(string(main), "\n"), "\n") {
 		s.line(line)
@@ -50,7 +45,7 @@ func splitMain(main []byte) (shared string, own nodeLines, err error) {
 	s.shared = append(s.shared, s.waiting...)
 	shared = withoutEmptyAdmin(s.shared)
 	if !same(main, joinMain(shared, s.own)) || hasOwn(shared) {
-		return "", nodeLines{}, errors.New("cannot separate the keys of [cluster], [storage] and the addresses in [admin] from the others: " +
+		return "", ownLines{}, errors.New("cannot separate the keys of [cluster], [storage] and the addresses in [admin] from the others: " +
 			"write [cluster] and [storage] as tables of their own, and each key of [admin] on one line")
 	}
 	return shared, s.own, nil
@@ -132,8 +127,8 @@ func isAdmin(line string) bool {
 	return m != nil && m[1] == "admin"
 }
 
-// joinMain returns the text of a main file from what all nodes share and what is the node's own.
-func joinMain(shared string, own nodeLines) string {
+// joinMain returns the text of a main file from what all machines share and what is the machine's own.
+func joinMain(shared string, own ownLines) string {
 	lines := strings.Split(strings.TrimRight(shared, "\n"), "\n")
 	if len(own.Admin) > 0 {
 		at := len(lines)
@@ -162,7 +157,7 @@ func same(before []byte, after string) bool {
 	return reflect.DeepEqual(a.Root, b.Root)
 }
 
-// hasOwn reports whether a text has keys of a node, or cannot be read.
+// hasOwn reports whether a text has keys of a machine, or cannot be read.
 func hasOwn(shared string) bool {
 	root := schema.Parse([]byte(shared), "").Root
 	if root == nil || root["cluster"] != nil || root["storage"] != nil {
