@@ -27,20 +27,16 @@ func (n *thisNode) Names() []string {
 	for part := range st.Parts {
 		names[st.Crawler(int16(part))] = true
 	}
+	n.mu.Lock()
+	silent := n.silent
+	n.mu.Unlock()
 	for _, m := range st.Nodes {
-		if !m.Fenced && m.Door.Address != "" && !n.isSilent(m.Name) {
+		if !m.Fenced && m.Door.Address != "" && !silent[m.Name] {
 			names[m.Name] = true
 		}
 	}
 	delete(names, "")
 	return slices.Sorted(maps.Keys(names))
-}
-
-// isSilent reports whether a node has not beaten for long enough that it may be gone.
-func (n *thisNode) isSilent(node string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.silent[node]
 }
 
 // Crawler returns the name of the node that crawls a host, as the last beat found it; "" if none does.

@@ -39,6 +39,8 @@ type mirror struct {
 	home home
 	max  int // keys that are kept
 
+	marks uint64 // the last mark that was written; only awaitAll uses it
+
 	mu      sync.Mutex        // guards the fields below
 	changed map[string]uint64 // keys that were not shipped yet, with the version of their last change
 	gone    map[string]bool   // of these, the deleted ones
@@ -46,7 +48,6 @@ type mirror struct {
 	missing int               // number of the keys that did not fit
 	base    uint64            // the copy has all changes up to this version
 	seen    uint64            // the last mark of which the mirror was notified
-	marks   uint64            // the last mark that was written
 	arrived chan struct{}     // is closed when seen grows
 }
 
@@ -129,56 +130,44 @@ func (m *mirror) forget() {
 	})
 }
 
-// awaitStart waits until the mirror is notified of changes. It tries again at each tick.
-func (m *mirror) awaitStart(ctx context.Context, tick <-chan time.Time) error {
-	for {
-		arrived, err := m.mark()
-		if err != nil {
-			return err
-		}
-		select {
-		case <-arrived:
-			return nil
-		case <-tick:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
+// markEvery is the time between two marks that a mirror writes until it is notified of one.
+const markEvery = 50 * time.Millisecond
 
-// mark writes a mark. The channel is closed when the mirror is notified of it.
-func (m *mirror) mark() (arrived <-chan struct{}, err error) {
-	m.mu.Lock()
-	m.marks++
-	n, c := m.marks, m.arrived
-	m.mu.Unlock()
-	err = m.db.Update(func(txn *badger.Txn) error {
-		return txn.Set([]byte(markKey), binary.BigEndian.AppendUint64(nil, n))
-	})
-	return c, err
-}
-
-// awaitAll waits until the mirror was notified of all changes that were committed before the call.
+// awaitAll waits until the mirror was notified of all changes that were committed before the call. It writes marks
+// until it is notified of one: the store may not notify it yet.
 func (m *mirror) awaitAll(ctx context.Context) error {
-	if _, err := m.mark(); err != nil {
-		return err
-	}
-	m.mu.Lock()
-	want := m.marks
-	m.mu.Unlock()
-	for {
+	again := time.NewTicker(markEvery)
+	defer again.Stop()
+	first := m.marks + 1
+	for isDue := true; ; {
+		if isDue {
+			if err := m.mark(); err != nil {
+				return err
+			}
+		}
 		m.mu.Lock()
-		done, next := m.seen >= want, m.arrived
+		done, arrived := m.seen >= first, m.arrived
 		m.mu.Unlock()
 		if done {
 			return nil
 		}
 		select {
-		case <-next:
+		case <-arrived:
+			isDue = false
+		case <-again.C:
+			isDue = true
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+}
+
+// mark writes a mark.
+func (m *mirror) mark() error {
+	m.marks++
+	return m.db.Update(func(txn *badger.Txn) error {
+		return txn.Set([]byte(markKey), binary.BigEndian.AppendUint64(nil, m.marks))
+	})
 }
 
 // since adds the changes after a version, which the copy has.
@@ -316,7 +305,7 @@ func (p *portions) add(r shared.Row) error {
 		var ours bool
 		var err error
 		if r.Part, r.Key, ours, err = p.place(r.Key, r.Value); err != nil {
-			return readError{err}
+			return unread(err)
 		}
 		if !ours {
 			return nil
@@ -327,7 +316,7 @@ func (p *portions) add(r shared.Row) error {
 			return nil // the payload is archived again
 		}
 		if r.Value = v; err != nil {
-			return readError{err}
+			return unread(err)
 		}
 	}
 	if dedup.KindOf(r.Key) == dedup.SharedLoss {
@@ -415,7 +404,7 @@ func (s *shipment) each(ship func(rows []shared.Row) error) error {
 		} else if err == nil {
 			err = p.addItem(item)
 		} else {
-			err = readError{err}
+			err = unread(err)
 		}
 		if err != nil {
 			return err
@@ -431,23 +420,13 @@ func (p *portions) addItem(item *badger.Item) error {
 	}
 	v, err := item.ValueCopy(nil)
 	if err != nil {
-		return readError{err}
+		return unread(err)
 	}
 	return p.add(shared.Row{Key: item.KeyCopy(nil), Value: v})
 }
 
-// readError is a failure of the store, and not of the copy.
-type readError struct{ error }
-
-func (e readError) Error() string { return "read a changed row of the store: " + e.error.Error() }
-
-func (e readError) Unwrap() error { return e.error }
-
-// isReadError reports whether a shipment failed because the store could not be read.
-func isReadError(err error) bool {
-	var e readError
-	return errors.As(err, &e)
-}
+// unread returns the error of a row that could not be read.
+func unread(err error) error { return ownFault{fmt.Errorf("read a changed row of the store: %w", err)} }
 
 // waiting returns about how many keys have changed and were not shipped yet.
 func (m *mirror) waiting() int {

@@ -56,9 +56,7 @@ func (c *copied) follow() {
 			c.Error(err)
 		}
 	})
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	c.must(m.awaitStart(c.Context(), again.C))
+	c.must(m.awaitAll(c.Context()))
 	c.must(m.since(c.version))
 }
 
@@ -299,7 +297,7 @@ func TestAdoptedRowsAreNotShippedAgain(t *testing.T) {
 		_, err := from.f.Add(from.now, frontier.Candidate{URI: u, Due: from.now})
 		from.must(err)
 	}
-	_, err := to.f.Adopt(to.now, true, func(put func(k, v []byte) error) error {
+	_, err := to.f.Adopt(to.now, time.Time{}, func(put func(k, v []byte) error) error {
 		for _, r := range shipped(from) {
 			if err := put(r.Key, r.Value); err != nil {
 				return err
@@ -339,9 +337,7 @@ func TestAShipmentNamesTheLettersInIt(t *testing.T) {
 	s := newStore(t, 0, 2)
 	m := newMirror(s.Frontier, home{own: -1, part: func(uri.Host) (int16, bool) { return 0, true }}, 1000)
 	defer inBackground(func(ctx context.Context) { _ = m.run(ctx) })()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	s.must(m.awaitStart(t.Context(), again.C))
+	s.must(m.awaitAll(t.Context()))
 	first, second := parseURI(t, "http://"+hostIn(1, 2)+"/1"), parseURI(t, "http://"+hostIn(1, 2)+"/2")
 	for _, u := range []uri.URI{first, second} {
 		_, err := s.Add(day, frontier.Candidate{URI: u, Due: at(time.Hour)})

@@ -42,7 +42,7 @@ func (n *thisNode) receiveParts(ctx context.Context) {
 				some = append(some, part)
 			}
 		}
-		err := n.patiently(ctx, func() error { return n.load(ctx, some, clean, &loaded) })
+		err := n.patiently(ctx, func() error { return n.load(ctx, some, &loaded) })
 		if err == nil {
 			err = n.crawl(some)
 		}
@@ -70,26 +70,28 @@ func (a arrivals) tell(log zerolog.Logger) {
 		Msg("loaded hosts from the database of the cluster")
 }
 
-// load makes the hosts of some parts known, with the rows that the database has of them.
-func (n *thisNode) load(ctx context.Context, list []int16, clean bool, loaded *arrivals) error {
+// load makes the hosts of some parts known, with the rows that the database has of them. All last owners of the parts
+// stopped properly, or none.
+func (n *thisNode) load(ctx context.Context, list []int16, loaded *arrivals) error {
 	in := incoming{log: n.o.Log, await: func(full error) error { return n.awaitSpace(ctx, full) }}
 	n.mu.Lock()
 	n.torn = true
 	n.mu.Unlock()
-	var asked error
-	hosts, err := n.store.Adopt(time.Now(), clean, func(put func(k, v []byte) error) error {
-		asked = n.shared.Each(ctx, list, func(part int16, k, v []byte) error {
+	var failed error
+	now := time.Now()
+	hosts, err := n.store.Adopt(now, n.asked(list, now), func(put func(k, v []byte) error) error {
+		failed = n.shared.Each(ctx, list, func(part int16, k, v []byte) error {
 			if in.rows%portionRows == 0 {
 				n.awaitMirror(ctx)
 			}
 			return in.put(shared.Row{Part: part, Key: k, Value: v}, put)
 		})
-		return asked
+		return failed
 	})
 	switch {
 	case err == nil && len(in.damaged) > 0:
 		err = n.shared.SetRowsAside(ctx, in.damaged)
-	case asked == nil && err != nil:
+	case failed == nil && err != nil:
 		err = ownFault{err}
 	}
 	if err == nil { // the mirror forgets the rows: the database has them
@@ -103,6 +105,27 @@ func (n *thisNode) load(ctx context.Context, list []int16, clean bool, loaded *a
 	n.mu.Unlock()
 	loaded.parts, loaded.hosts, loaded.rows = loaded.parts+len(list), loaded.hosts+hosts, loaded.rows+in.rows
 	return nil
+}
+
+// asked returns when hosts of parts that are coming may have been visited last, by the clock of now; the zero time if
+// the last owners stopped properly. The lease of one that was fenced was over some time before.
+func (n *thisNode) asked(list []int16, now time.Time) (last time.Time) {
+	n.parts.mu.Lock()
+	defer n.parts.mu.Unlock()
+	for _, part := range list {
+		o := n.parts.owned[part]
+		at := o.since
+		if o.before.Owner != "" && o.before.Owner != n.o.Node {
+			at = at.Add(leaseTime - fenceAfter)
+		}
+		if !o.before.Clean && at.After(last) {
+			last = at
+		}
+	}
+	if !last.IsZero() { // the time of day may have been set since
+		last = now.Add(-now.Sub(last))
+	}
+	return last
 }
 
 // awaitMirror waits while the mirror has many keys, which it keeps in memory until the next shipment.

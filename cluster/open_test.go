@@ -11,7 +11,7 @@ func (c *crawling) takes(parts []int16) {
 	st := c.n.found.Load()
 	c.must(c.n.take(c.Context(), st.States, parts))
 	if list := c.n.parts.in(coming); len(list) > 0 {
-		c.must(c.n.load(c.Context(), list, c.n.parts.wasClean(list[0]), new(arrivals)))
+		c.must(c.n.load(c.Context(), list, new(arrivals)))
 		c.must(c.n.crawl(list))
 	}
 }

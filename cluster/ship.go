@@ -33,9 +33,7 @@ func (n *thisNode) Opened(f *frontier.Frontier, background func(run func(context
 	})
 	ctx, cancel := context.WithTimeout(context.Background(), shipTime)
 	defer cancel()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	if err := n.mirror.awaitStart(ctx, again.C); err != nil {
+	if err := n.mirror.awaitAll(ctx); err != nil {
 		return err
 	}
 	if n.empty {
@@ -127,9 +125,6 @@ func (n *thisNode) ship(ctx context.Context) (version uint64, err error) {
 		return s.each(ship)
 	})
 	if err != nil {
-		if isReadError(err) {
-			err = ownFault{err}
-		}
 		return 0, err
 	}
 	n.received = nil

@@ -128,8 +128,9 @@ func (f *Frontier) PartWith() (busy []uri.Host, err error) {
 }
 
 // Adopt makes hosts known that another store of the crawl had, with their histories. each calls its argument with the
-// rows of the hosts under their [Portable] keys, the rows of a host in any order. clean says that nothing of the hosts
-// was claimed when these rows were written; otherwise the hosts rest, as after a crash.
+// rows of the hosts under their [Portable] keys, the rows of a host in any order. asked is when somebody who did not
+// stop properly may have asked the hosts for the last time: they rest from then on, as after a crash. The zero time
+// says that nothing of the hosts was claimed when these rows were written.
 //
 // The hosts must belong elsewhere, as [Elsewhere] says, until Adopt has returned; then call [Frontier.RefreshHosts]. If
 // one has URIs here, remove these before, with [Frontier.DropStrays]. If Adopt fails or the process ends, a part of the
@@ -138,7 +139,7 @@ func (f *Frontier) PartWith() (busy []uri.Host, err error) {
 // For a damaged row of a URI put returns [ErrCorrupt]; each may skip the row. On a full disk it returns [ErrFull]; each
 // may wait and put the row again.
 func (f *Frontier) Adopt(
-	now time.Time, clean bool, each func(put func(portable, value []byte) error) error,
+	now, asked time.Time, each func(put func(portable, value []byte) error) error,
 ) (hosts int, err error) {
 	a := adoption{f: f, batch: f.db.NewWriteBatch(), hosts: map[uri.Host]*adopted{}}
 	defer func() { a.batch.Cancel() }()
@@ -147,7 +148,7 @@ func (f *Frontier) Adopt(
 		err = a.batch.Flush()
 	}
 	if err == nil {
-		err = a.finish(now, clean)
+		err = a.finish(now, asked)
 	}
 	f.robotsCopies.clear()
 	if err != nil {
@@ -304,13 +305,13 @@ func (f *Frontier) clear(h *host) error {
 }
 
 // finish makes the adopted hosts known as they are.
-func (a *adoption) finish(now time.Time, clean bool) error {
+func (a *adoption) finish(now, asked time.Time) error {
 	f := a.f
 	names := slices.Sorted(maps.Keys(a.hosts))
 	return updateAll(f, names, hostBatch, func(c *change, some []uri.Host) error {
 		for _, name := range some {
 			d := c.draft(name)
-			s, err := a.state(name, now, clean)
+			s, err := a.state(name, now, asked)
 			if err != nil {
 				return damaged(hostKey(d.h.id), err)
 			}
@@ -322,16 +323,16 @@ func (a *adoption) finish(now time.Time, clean bool) error {
 }
 
 // state returns the state of an adopted host.
-func (a *adoption) state(name uri.Host, now time.Time, clean bool) (state, error) {
+func (a *adoption) state(name uri.Host, now, asked time.Time) (state, error) {
 	h, rest := a.hosts[name], int64(0)
 	mark := lastPlace
 	if !h.head.isNone() {
 		mark = h.head
 	}
 	h.row.Mark = cbor.ByteString(mark[:])
-	if !clean {
+	if !asked.IsZero() {
 		delay := max(a.f.o.RestAfterCrash, time.Duration(h.row.Usual)*time.Millisecond, a.f.o.LongestDelay(name))
-		rest = millis(now.Add(min(delay, maxRest)))
+		rest = millis(asked.Add(min(delay, maxRest)))
 	}
 	is, err := a.f.newHost(h.id, h.row, rest, now)
 	if err != nil {

@@ -49,9 +49,9 @@ func (w *world) portable() map[string][]byte {
 }
 
 // adopt has a store adopt the hosts of some rows, in any order.
-func (w *world) adopt(now time.Time, clean bool, rows map[string][]byte) {
+func (w *world) adopt(now, asked time.Time, rows map[string][]byte) {
 	w.Helper()
-	_, err := w.Adopt(now, clean, func(put func(k, v []byte) error) error {
+	_, err := w.Adopt(now, asked, func(put func(k, v []byte) error) error {
 		for k, v := range rows {
 			if err := put([]byte(k), v); err != nil {
 				return err
@@ -84,7 +84,11 @@ func (p *movable) migrate() {
 	rows := was.portable()
 	p.world = is
 	p.endClaims()
-	is.adopt(p.now, clean, rows)
+	asked := time.Time{}
+	if !clean {
+		asked = p.now
+	}
+	is.adopt(p.now, asked, rows)
 	*p.homes[is] = false
 	must(p, is.RefreshHosts(nil))
 	if !clean {
@@ -158,7 +162,7 @@ func TestAnAdoptionThatFailedIsRepeated(t *testing.T) {
 	rows := from.portable()
 	late := errors.New("the database is away")
 	for range 2 {
-		_, err := to.Adopt(day, true, func(put func(k, v []byte) error) error {
+		_, err := to.Adopt(day, time.Time{}, func(put func(k, v []byte) error) error {
 			for k, v := range rows {
 				must(t, put([]byte(k), v))
 			}
@@ -175,7 +179,7 @@ func TestAnAdoptionThatFailedIsRepeated(t *testing.T) {
 		}
 	}
 	maps.DeleteFunc(rows, func(k string, v []byte) bool { return bytes.Contains(v, []byte("http://a.example/2")) })
-	to.adopt(day, true, rows)
+	to.adopt(day, time.Time{}, rows)
 	far = false
 	must(t, to.RefreshHosts(nil))
 	must(t, to.Check())
@@ -183,5 +187,34 @@ func TestAnAdoptionThatFailedIsRepeated(t *testing.T) {
 	must(t, to.Each(func(r frontier.Record) error { got = append(got, r.URI.String()); return nil }))
 	if slices.Sort(got); !slices.Equal(got, []string{"http://a.example/1", "http://b.example/"}) {
 		t.Errorf("the store has %q", got)
+	}
+}
+
+// TestAdoptedHostsRestSinceTheyWereAsked has a store adopt hosts of one that ended in some way, at some time before.
+func TestAdoptedHostsRestSinceTheyWereAsked(t *testing.T) {
+	t.Parallel()
+	from := newWorld(t)
+	from.add(day, "http://a.example/1")
+	for name, row := range map[string]struct {
+		asked time.Time
+		rests time.Duration
+	}{
+		"it stopped properly":       {time.Time{}, 0},
+		"it has just died":          {day, time.Minute},
+		"it died 40 s ago":          {day.Add(-40 * time.Second), 20 * time.Second},
+		"it died a long time ago":   {day.Add(-time.Hour), 0},
+		"its clock was ahead of us": {day.Add(time.Second), 61 * time.Second},
+	} {
+		far := away(true)
+		to := newWorld(t, func(o *frontier.Options) { o.Elsewhere, o.RestAfterCrash = &far, time.Minute })
+		to.adopt(day, row.asked, from.portable())
+		far = false
+		must(t, to.RefreshHosts(nil))
+		if _, ok, err := to.Claim(day.Add(row.rests - time.Millisecond)); ok && row.rests > 0 || err != nil {
+			t.Errorf("%s: the host is asked too early: %v", name, err)
+		}
+		if _, ok, err := to.Claim(day.Add(row.rests)); !ok || err != nil {
+			t.Errorf("%s: the host is not asked after %s: %v", name, row.rests, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package frontier
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/fxamacker/cbor/v2"
@@ -41,7 +42,7 @@ func Load(o Options, clean bool, each func(put func(portable, value []byte) erro
 	if err := f.load(f.o); err != nil {
 		return 0, err
 	}
-	if _, err := f.Adopt(f.o.Now, true, each); err != nil {
+	if _, err := f.Adopt(f.o.Now, time.Time{}, each); err != nil {
 		return 0, err
 	}
 	// Something may have been claimed since the last shipment: without the mark of a quiet store, hosts rest.
