@@ -248,32 +248,39 @@ func (h HostIndex) WithFound(c FoundChange) HostIndex {
 	return h
 }
 
-// AfterAsking returns the index after a reading at which date says when pages changed by the index; the zero time
-// stands for a page that it does not list. told is called for each page whose last change it turned out to have left
-// out, or to have reported after all.
+// AfterAsking returns the index after a reading at which date says when pages changed last by the index; the zero time
+// stands for a page that it does not list. A date that is later after the visit than the capture before it was earlier
+// belongs to another change: then the index left out this one, unless this is the first reading. told is called for
+// each page whose last change it turned out to have left out, or to have reported after all.
 func (h HostIndex) AfterAsking(
 	now time.Time, date func(page uint64) time.Time, told func(page uint64, leftOut bool),
 ) HostIndex {
 	var open []FoundChange
 	for _, c := range h.Found {
-		at := time.Unix(c.At, 0)
-		if c.Next == 0 {
+		at, first := time.Unix(c.At, 0), c.Next == 0
+		if first {
 			c.Next = now.Unix()
+		}
+		count := func(said bool) {
+			if !c.LeftOut && !c.Excluded {
+				h.Index = h.AfterHeard(said)
+			}
 		}
 		switch d := date(c.Page); {
 		case d.IsZero():
 			continue
 		case d.Unix() > c.Before:
-			h.Index = h.AfterLate(now.Sub(time.Unix(c.Next, 0)))
-			if !c.LeftOut && !c.Excluded {
-				h.Index = h.AfterHeard(true)
+			if min(d.Unix(), now.Unix())-c.At <= c.At-c.Before {
+				h.Index = h.AfterLate(now.Sub(time.Unix(c.Next, 0)))
+				count(true)
+			} else if !first {
+				count(false)
 			}
 			told(c.Page, false)
 			continue
 		case !c.LeftOut && now.Sub(at) >= h.Patience():
-			if c.LeftOut = true; !c.Excluded {
-				h.Index = h.AfterHeard(false)
-			}
+			count(false)
+			c.LeftOut = true
 			told(c.Page, true)
 		case now.Sub(at) > foundMemory:
 			continue

@@ -114,3 +114,36 @@ func TestAFoundChangeIsAskedForUntilTheIndexSaysSo(t *testing.T) {
 		t.Errorf("nine days later: %+v", h)
 	}
 }
+
+// A page changes each few hours, and its index names only some of the changes. A date that is much later than the visit
+// that found a change is of another change.
+func TestALaterChangeDoesNotProveThatAnEarlierOneWasSaid(t *testing.T) {
+	t.Parallel()
+	hour := int64(time.Hour / time.Second)
+	for _, c := range []struct {
+		dates       []int64 // at readings at 21, 22 and 32 hours
+		right, left int64
+	}{
+		{[]int64{19}, 1, 0},         // before the visit at 20 hours, and after the one at 18
+		{[]int64{17, 22}, 1, 0},     // soon after it: the index is late
+		{[]int64{17, 17, 31}, 0, 1}, // another one
+		{[]int64{17, 17, 17}, 0, 0}, // it may still say so
+		{[]int64{17, 17, 19}, 1, 0}, // it says so now
+		{[]int64{}, 0, 0},           // not yet
+	} {
+		h := HostIndex{}.WithFound(FoundChange{Page: 1, Before: 18 * hour, At: 20 * hour})
+		for i, at := range c.dates {
+			now := time.Unix([]int64{21, 22, 32}[i]*hour, 0)
+			h = h.AfterAsking(now, func(uint64) time.Time { return time.Unix(at*hour, 0) }, func(uint64, bool) {})
+		}
+		if h.Heard.ChangeRight != c.right || h.Heard.ChangeWrong != c.left {
+			t.Errorf("dates at %d hours: heard %+v, want %d said and %d left out", c.dates, h.Heard, c.right, c.left)
+		}
+	}
+	h := HostIndex{}.WithFound(FoundChange{Page: 1, Before: 18 * hour, At: 20 * hour})
+	later := func(uint64) time.Time { return time.Unix(89*hour, 0) }
+	h = h.AfterAsking(time.Unix(90*hour, 0), later, func(uint64, bool) {})
+	if len(h.Found) != 0 || h.Heard.Known != 0 {
+		t.Errorf("what the index said before its first reading after the visit is not known: %+v", h)
+	}
+}

@@ -31,6 +31,7 @@ type kindOfHost struct {
 	sitemap    string // "true", "false" = says each day that all pages have changed; "" = there is none
 	feed       bool   // a feed says when pages change
 	headlines  bool   // a page that changes has a new headline on the front page
+	thirds     bool   // the sitemap and the headlines name each third change only
 	redirected bool   // robots.txt is a redirect; it names the sitemap, which alone names each second page
 	searches   bool   // each page links to searches without end
 
@@ -54,6 +55,8 @@ func kindsOfHosts() []*kindOfHost {
 		{name: "lying sitemap", sitemap: "false"},
 		{name: "true feed", feed: true},
 		{name: "headlines", headlines: true},
+		{name: "sitemap of thirds", sitemap: "true", thirds: true},
+		{name: "headlines of thirds", headlines: true, thirds: true},
 		{name: "redirected robots", sitemap: "true", redirected: true},
 		{name: "endless searches", searches: true},
 	}
@@ -85,6 +88,15 @@ func (k *kindOfHost) begin(now time.Time, days int) {
 // version returns which version of a page is shown at a time.
 func (k *kindOfHost) version(page int, now time.Time) int {
 	return sort.Search(len(k.changes[page]), func(i int) bool { return k.changes[page][i].After(now) }) - 1
+}
+
+// named returns which version of a page the sitemap and the headlines name.
+func (k *kindOfHost) named(page int, now time.Time) int {
+	v := k.version(page, now)
+	if k.thirds {
+		v -= v % 3
+	}
+	return v
 }
 
 func (k *kindOfHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -151,7 +163,7 @@ func (k *kindOfHost) frontPage(w http.ResponseWriter, now time.Time) {
 	for page := range kindPages {
 		headline := "The news of the day"
 		if k.headlines {
-			headline = fmt.Sprintf("News of today and of yesterday, number %d", k.version(page, now))
+			headline = fmt.Sprintf("News of today and of yesterday, number %d", k.named(page, now))
 		}
 		if !k.redirected || page%2 == 0 {
 			fmt.Fprintf(w, `<a href="/page/%d">%s</a>`, page, headline)
@@ -161,10 +173,10 @@ func (k *kindOfHost) frontPage(w http.ResponseWriter, now time.Time) {
 
 // headlinesAt returns a number that differs whenever the front page does.
 func (k *kindOfHost) headlinesAt(now time.Time) (n int) {
-	for page := range k.changes {
-		n += k.version(page, now)
+	for page := range kindPages {
+		n += k.named(page, now)
 	}
-	return n
+	return n + k.version(kindPages, now)
 }
 
 // serveIndex writes the sitemap or the feed.
@@ -177,7 +189,7 @@ func (k *kindOfHost) serveIndex(w http.ResponseWriter, now time.Time) {
 	}
 	fmt.Fprint(w, begin)
 	for page := range kindPages {
-		at := k.changes[page][k.version(page, now)]
+		at := k.changes[page][k.named(page, now)]
 		if k.sitemap == "false" {
 			at = now.Truncate(24 * time.Hour).Add(time.Duration(page) * time.Minute)
 		}
@@ -220,13 +232,13 @@ func TestTenDaysOfEachKindOfHost(t *testing.T) {
 	slow.Unraced(t, "it plays ten days of a crawl")
 	kinds := kindsOfHosts()
 	told := playKinds(t, kinds)
-	t.Logf("%-18s %8s %8s %6s  %-20s %6s %8s %7s", "host", "requests", "versions", "share", "told (bounds)", "again", "searches", "indexes")
+	t.Logf("%-19s %8s %8s %6s  %-20s %6s %8s %7s", "host", "requests", "versions", "share", "told (bounds)", "again", "searches", "indexes")
 	share := map[string]float64{}
 	for _, k := range kinds {
 		got, all := k.captured(testcrawl.Epoch.Add(24*time.Hour), testcrawl.Epoch.Add((kindDays-1)*24*time.Hour))
 		truth, is := float64(got)/float64(all), told[uri.Host(k.host)].Captured()
 		low, high := is.Range()
-		t.Logf("%-18s %8d %8d %6.3f  %-20s %6d %8d %7d", k.name, k.asked.all, all, truth,
+		t.Logf("%-19s %8d %8d %6.3f  %-20s %6d %8d %7d", k.name, k.asked.all, all, truth,
 			fmt.Sprintf("%.3f (%.2f to %.2f)", is.Share(), low, high), k.asked.again, k.asked.searches, k.asked.indexes)
 		if !is.Known() || truth < low || truth > high || math.Abs(truth-is.Share()) > 0.12 {
 			t.Errorf("%s: %.3f of the versions were captured, and reports say %.3f", k.name, truth, is.Share())
@@ -237,6 +249,7 @@ func TestTenDaysOfEachKindOfHost(t *testing.T) {
 	for _, k := range kinds[1:] {
 		least, most := share[quiet.name]-0.08, quiet.asked.all*5/4
 		switch {
+		case k.thirds:
 		case k.sitemap == "true":
 			least, most = share[quiet.name], quiet.asked.all*3/4
 		case k.feed, k.headlines:

@@ -168,16 +168,18 @@ type indexReading struct {
 // checkedWord says whether a visit found a page changed of which an index had said so.
 type checkedWord struct {
 	changed  bool
-	expected float64 // probability of a change by the page's own rate
+	expected float64 // probability of that by the page's own rate
 }
 
-// check adds what an index said of a page, and whether a visit found it so.
-func (i *indexReading) check(page *frontier.Record, changed bool) {
-	own := page.Wait
+// check adds that a page changed after a time by the index, and whether a visit found it so. All visits since that time
+// may have found it, and the first of them any change since the visit before.
+func (i *indexReading) check(page *frontier.Record, since time.Time, changed bool) {
+	span := page.Wait
 	if follows(&page.History) {
-		own /= evaluators.AuditTimes
+		span /= evaluators.AuditTimes
 	}
-	i.said = append(i.said, checkedWord{changed, -math.Expm1(-page.Rate * own.Hours() / 24)})
+	span += max(page.LastCapture.Sub(since), 0)
+	i.said = append(i.said, checkedWord{changed, -math.Expm1(-page.Rate * span.Hours() / 24)})
 }
 
 // date returns when a page changed by the index; zero if it does not list the page.

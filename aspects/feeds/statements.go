@@ -33,13 +33,13 @@ func (a *Aspect) addUpdatedEntries(
 		cand.Urgent = !known || belief >= 0.5
 		if known {
 			if item.Reworded && page.LastChange.After(r.before) { // a visit has found it before
-				r.index.check(&page, true)
+				r.index.check(&page, r.before, true)
 				continue
 			}
 			if !item.Reworded && !isOutdated(item, &page, now) && !item.Date().IsZero() { // it was captured after that date
 				r.checkDate(item, &page)
 				if at, ok := r.dates.changed(item); ok && at.After(page.FirstSeen) {
-					r.index.check(&page, !at.After(page.LastChange))
+					r.index.check(&page, at, !at.After(page.LastChange))
 				}
 				continue
 			}
@@ -76,10 +76,10 @@ func (a *Aspect) checkStatements(
 			pending = append(pending, s)
 		case page.LastChange.After(s.At):
 			right++
-			r.index.check(&page, true)
+			r.index.check(&page, s.At, true)
 		default:
 			wrong++
-			r.index.check(&page, false)
+			r.index.check(&page, s.At, false)
 		}
 	}
 	return pending, right, wrong, nil
