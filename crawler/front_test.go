@@ -48,6 +48,21 @@ func frontSite(edited time.Time, times int, note func(now time.Time) string) htt
 	}
 }
 
+// behindSection serves a site whose front page links to a section alone. The section links to the articles.
+func behindSection(site http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<a href="/politics">Politics</a>`)
+			return
+		case "/politics":
+			r.URL.Path = "/"
+		}
+		site(w, r)
+	}
+}
+
 // articleVisits returns how many visits articles got from a time on, and how late their changes were found.
 func articleVisits(w *world, edited time.Time) (visits int, late []time.Duration) {
 	for _, r := range w.visits("") {
@@ -63,11 +78,20 @@ func articleVisits(w *world, edited time.Time) (visits int, late []time.Duration
 	return visits, late
 }
 
-// An article that never changed gets a new headline on the front page. It is visited right after the front page.
+// An article that never changed gets a new headline on the front page, or in a section. It is visited right after that
+// page.
 func TestAHeadlineThatChangesOnTheFrontPageBringsAVisit(t *testing.T) {
 	edited := testcrawl.Epoch.Add(15 * day)
+	clock := func(now time.Time) string { return now.Format(time.TimeOnly) }
+	t.Run("front page", func(t *testing.T) { testHeadlines(t, frontSite(edited, 3, clock), edited) })
+	none := func(time.Time) string { return "" } // a section that differs at each fetch is visited once a day
+	t.Run("section", func(t *testing.T) { testHeadlines(t, behindSection(frontSite(edited, 3, none)), edited) })
+}
+
+func testHeadlines(t *testing.T, site http.HandlerFunc, edited time.Time) {
+	t.Helper()
 	inTown(t, frontConfig, func(t *testing.T, w *world) {
-		w.town.Serve("news.example", frontSite(edited, 3, func(now time.Time) string { return now.Format(time.TimeOnly) }))
+		w.town.Serve("news.example", site)
 		w.run(16 * day)
 		visits, late := articleVisits(w, edited)
 		t.Logf("%d visits to articles in a day; changes were found after %v", visits, late)

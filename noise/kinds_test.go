@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -34,6 +35,8 @@ type kindOfHost struct {
 	thirds     bool   // the sitemap and the headlines name each third change only
 	redirected bool   // robots.txt is a redirect; it names the sitemap, which alone names each second page
 	searches   bool   // each page links to searches without end
+	sections   bool   // the front page links to four sections, which alone link to the pages, by headlines
+	notes      bool   // next to each of them is a note that differs at each fetch
 
 	host    string
 	began   time.Time
@@ -59,6 +62,8 @@ func kindsOfHosts() []*kindOfHost {
 		{name: "headlines of thirds", headlines: true, thirds: true},
 		{name: "redirected robots", sitemap: "true", redirected: true},
 		{name: "endless searches", searches: true},
+		{name: "sections", sections: true},
+		{name: "sections with notes", sections: true, notes: true},
 	}
 }
 
@@ -110,6 +115,9 @@ func (k *kindOfHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/list.xml" && k.sitemap != "", r.URL.Path == "/feed.xml" && k.feed:
 		k.asked.indexes++
 		k.serveIndex(w, now)
+	case k.sections && slices.Contains(kindSections(), r.URL.Path[1:]):
+		k.asked.indexes++
+		k.serveSection(w, slices.Index(kindSections(), r.URL.Path[1:]), now)
 	case r.URL.Path == "/robots.txt" && k.redirected:
 		http.Redirect(w, r, "/static/robots.txt", http.StatusMovedPermanently)
 	case r.URL.Path == "/robots.txt" && k.sitemap != "", r.URL.Path == "/static/robots.txt":
@@ -155,15 +163,40 @@ func (k *kindOfHost) servePage(w http.ResponseWriter, r *http.Request, page int)
 	}
 }
 
+func kindSections() []string { return []string{"politics", "sport", "culture", "town"} }
+
+// serveSection writes each fourth page with its headline.
+func (k *kindOfHost) serveSection(w http.ResponseWriter, section int, now time.Time) {
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprintf(w, "<title>Section %d</title>%s", section, kindProse)
+	for page := section; page < kindPages; page += len(kindSections()) {
+		fmt.Fprintf(w, `<a href="/page/%d"><h2>%s</h2>`, page, k.headline(page, now))
+		if k.notes {
+			fmt.Fprintf(w, "<p>Read by about %d people so far</p>", now.Unix()%1000)
+		}
+		fmt.Fprint(w, "</a>")
+	}
+}
+
+func (k *kindOfHost) headline(page int, now time.Time) string {
+	return fmt.Sprintf("News of today and of yesterday, number %d", k.named(page, now))
+}
+
 // frontPage writes the links of the front page.
 func (k *kindOfHost) frontPage(w http.ResponseWriter, now time.Time) {
 	if k.feed {
 		fmt.Fprint(w, `<link rel="alternate" type="application/atom+xml" href="/feed.xml">`)
 	}
+	if k.sections {
+		for _, s := range kindSections() {
+			fmt.Fprintf(w, `<a href="/%s">%[1]s</a>`, s)
+		}
+		return
+	}
 	for page := range kindPages {
 		headline := "The news of the day"
 		if k.headlines {
-			headline = fmt.Sprintf("News of today and of yesterday, number %d", k.named(page, now))
+			headline = k.headline(page, now)
 		}
 		if !k.redirected || page%2 == 0 {
 			fmt.Fprintf(w, `<a href="/page/%d">%s</a>`, page, headline)
@@ -250,6 +283,9 @@ func TestTenDaysOfEachKindOfHost(t *testing.T) {
 		least, most := share[quiet.name]-0.08, quiet.asked.all*5/4
 		switch {
 		case k.thirds:
+			most = quiet.asked.all * 3 / 2
+		case k.sections && !k.notes:
+			most = quiet.asked.all * 3 / 4
 		case k.sitemap == "true":
 			least, most = share[quiet.name], quiet.asked.all*3/4
 		case k.feed, k.headlines:

@@ -43,7 +43,8 @@
 //
 // # Sources that are followed
 //
-// A source with dates or texts of three pages of its host is an index, and so is a seed with headlines of three pages.
+// A source with dates or texts of three pages of its host is an index, and so is a seed or section with headlines of
+// three pages, if the host has few indexes.
 // [evaluators.Index] records what its word is worth, and decides whether it is followed. The pages of an index that is
 // followed wait longer than their rule says. A page that a visit found changed is remembered until readings show
 // whether the index says so. When an index is no longer followed, the visit that found it out makes its pages due by

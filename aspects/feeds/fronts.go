@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
@@ -9,8 +10,24 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// IsFront reports whether a visit may be to a front page: one that a curator named, and that has changed before.
-func IsFront(v *aspects.Visit) bool { return v.Record().Hops == "" && !v.Verdict.First && !v.IsRobots }
+// IsFront reports whether a visit may be to a front page that has changed before: one that a curator named, or a
+// section.
+func IsFront(v *aspects.Visit) bool {
+	hops := v.Record().Hops
+	return !v.Verdict.First && !v.IsRobots && (hops == "" || IsSection(v.URI(), hops))
+}
+
+// maxSectionName is the maximum length of the name of a section, in bytes.
+const maxSectionName = 24
+
+// IsSection reports whether a page has an address as sections have it. It is at most one link away from a seed, and its
+// path is one short name without digits and with at most one hyphen: /politics, /local-news/. The titles of articles
+// are longer.
+func IsSection(u uri.URI, hops uri.HopPath) bool {
+	name := strings.TrimSuffix(strings.TrimPrefix(u.RequestTarget(), "/"), "/")
+	return hops.Count(uri.Link) <= 1 && hops.Count(uri.Embed) == 0 && name != "" && len(name) <= maxSectionName &&
+		!strings.ContainsAny(name, "0123456789/?&=%_.") && strings.Count(name, "-") <= 1
+}
 
 // ReadFront compares the headlines by which a front page links to the pages of its host with the earlier ones. A page
 // with another headline may have changed, as if a feed said so.
@@ -56,7 +73,7 @@ func (a *Aspect) saidBetween(v *aspects.Visit) (last, before time.Time) {
 	return time.Time{}, time.Time{}
 }
 
-// maxFronts is the maximum number of indexes of a host with which another seed becomes one.
+// maxFronts is the maximum number of indexes of a host with which another front page becomes one.
 const maxFronts = maxHostIndexes / 2
 
 // tooFew reports whether a page that is not an index yet has too few headlines, or its host has many indexes.
