@@ -72,3 +72,22 @@ func TestAListInAnotherOrderIsComparedAsASet(t *testing.T) {
 		t.Errorf("a list of other entries at each fetch is silenced by %+v, %v", found, err)
 	}
 }
+
+// TestAClockNextToEqualElementsIsSilenced has a clock in a paragraph next to others that are all the same, as empty
+// ones and advertisements are. They have not moved.
+func TestAClockNextToEqualElementsIsSilenced(t *testing.T) {
+	t.Parallel()
+	for _, equal := range []string{"<p>&nbsp;</p>", "<p>The office is open from eight to four on all days of the week.</p>", "<p></p>"} {
+		var fetches []noise.Version
+		for i := range 3 {
+			at := testcrawl.NewsMorning.Add(time.Duration(7*i) * time.Second)
+			page := "<html><body><h1>News of the town</h1>" + testcrawl.NewsProse +
+				at.Format("<p>It is 15:04:05</p>") + strings.Repeat(equal, 5)
+			fetches = append(fetches, noise.Version{Date: at, MIME: htmlType, Content: []byte(page)})
+		}
+		found, err := finder.Silence(t.Context().Err, compile(t, digest.Spec{}), fetches)
+		if err != nil || len(found.Regexes) != 1 || !strings.Contains(found.Regexes[0], "It is ") {
+			t.Errorf("next to %s the rules are %q, %v; want one for the clock", equal, found, err)
+		}
+	}
+}

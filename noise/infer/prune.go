@@ -143,16 +143,18 @@ func shuffled(lists [][]*nethtml.Node) bool {
 	for i := range lists[1:] {
 		before, after := each(lists[i], rendered), each(lists[i+1], rendered)
 		kept, moved := 0, 0
-		first := make(map[string]int, len(after)) // where each item is for the first time
-		for pos, item := range slices.Backward(after) {
-			first[item] = pos
+		left := make(map[string]int, len(after)) // how often each item is there, without those that were found
+		for _, item := range after {
+			left[item]++
 		}
 		for pos, item := range before {
-			if now, ok := first[item]; ok {
-				kept++
-				if now != pos {
-					moved++
-				}
+			if left[item] == 0 {
+				continue
+			}
+			left[item]--
+			kept++
+			if pos >= len(after) || after[pos] != item {
+				moved++
 			}
 		}
 		if 2*kept >= len(before) && moved >= 2 {
