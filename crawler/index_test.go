@@ -166,17 +166,20 @@ func TestALyingSitemapCostsNothing(t *testing.T) {
 	}
 }
 
-// A sitemap that is answered 304 has said that nothing changed. After a restart its pages follow it again.
+// A sitemap that is answered 304 has said that nothing changed. After a restart its pages follow it again. Its requests
+// and their bytes are counted.
 func TestAfterARestartASitemapIsStillFollowed(t *testing.T) {
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
 	inTown(t, indexedConfig, func(t *testing.T, w *world) {
 		site, unread := indexedSite(func(now time.Time) time.Time { return now }), 0
+		asked, sent := 0, 0
 		w.town.Serve("news.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/list.xml" {
 				site(rw, r)
 				return
 			}
+			asked++
 			list := httptest.NewRecorder()
 			site(list, r)
 			tag := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(list.Body.Bytes())))
@@ -187,6 +190,7 @@ func TestAfterARestartASitemapIsStillFollowed(t *testing.T) {
 				return
 			}
 			rw.Header().Set("Content-Type", "application/xml")
+			sent += list.Body.Len()
 			_, _ = rw.Write(list.Body.Bytes())
 		}))
 		w.run(5 * day)
@@ -202,5 +206,13 @@ func TestAfterARestartASitemapIsStillFollowed(t *testing.T) {
 			t.Errorf("%d visits to 12 pages in four days, %d readings were answered 304", pages, unread)
 		}
 		t.Logf("%d visits to pages after the restart, %d readings were answered 304", pages, unread)
+		parts, shut := w.open()
+		defer shut()
+		all, err := parts.Reputation.Indexes("news.example")
+		must(t, err)
+		heads := all[0].Received - int64(sent)
+		if all[0].Requests != int64(asked) || heads < 0 || heads > int64(asked)*500 {
+			t.Errorf("%d requests for the sitemap and %d bytes counted, were %d and %d", all[0].Requests, all[0].Received, asked, sent)
+		}
 	})
 }

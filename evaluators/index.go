@@ -38,6 +38,9 @@ type Index struct {
 	Idle    int     `cbor:"9,keyasint,omitempty"`
 	Reached float64 `cbor:"10,keyasint,omitempty"`
 
+	Requests int64 `cbor:"15,keyasint,omitempty"` // since its first reading
+	Received int64 `cbor:"16,keyasint,omitempty"` // bytes of their answers, as transferred
+
 	Every time.Duration `cbor:"11,keyasint,omitempty"` // until the next reading
 	// News holds the mean number of pages that changed within each span before a reading.
 	News [indexSpans]float64 `cbor:"12,keyasint,omitempty"`

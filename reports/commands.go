@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Commands returns what the wing adds to the command line.
@@ -41,9 +42,10 @@ how often it was right: the table of Heritrix's DeDuplicator. It counts visits w
 A second table shows the same for the dates of feeds and sitemaps. Dates of entries say when the feed changed, dates of pages when a
 listed page changed. The rule "learned" uses believed dates.
 
-A third table shows what sitemaps, feeds and front pages were worth that say when the pages of their host changed: pages that they said had changed, rightly
-and falsely; changes that visits found and they said, or left out; how late they were. While one is followed, its pages
-are visited when it says so. Their own waits are eight times longer then, and audit it.
+A third table shows what sitemaps, feeds, front pages and sections were worth that say when the pages of their host changed: pages that they said had changed, rightly
+and falsely; changes that visits found and they said, or left out; how late they were; how many requests and bytes
+their readings took. While one is followed, its pages are visited when it says so. Their own waits are eight times
+longer then, and audit it.
 
 It asks the daemon. If no daemon answers, it reads the store.`,
 		Example: "  arcrawl report headers --config /etc/arcrawl/arcrawl.toml",
@@ -93,11 +95,12 @@ func printHeaders(out io.Writer, report api.HeaderReport, names api.HostNames) e
 		if err := table.Flush(); err != nil {
 			return err
 		}
-		fmt.Fprintln(table, "\nsitemap, feed or front page\tsaid right\tsaid false\tfound and said\tleft out\tlate\tread every\tfollowed")
+		fmt.Fprintln(table, "\nsitemap, feed or front page\tsaid right\tsaid false\tfound and said\tleft out\tlate\tread every\trequests\treceived\tfollowed")
 	}
 	for _, r := range report.Indexes {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", r.URI, r.Right, r.False, r.Heard, r.LeftOut,
-			time.Duration(r.Late)*time.Second, time.Duration(r.Every)*time.Second, yesOrNo(r.Followed))
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%s\t%s\n", r.URI, r.Right, r.False, r.Heard, r.LeftOut,
+			time.Duration(r.Late)*time.Second, time.Duration(r.Every)*time.Second, r.Requests, human.Bytes(r.Received),
+			yesOrNo(r.Followed))
 	}
 	if report.More {
 		fmt.Fprintln(table, "… and more")

@@ -102,7 +102,8 @@ func addIndexes(r *api.HeaderReport, store *hosts.Reputation, only hostChoice) e
 			r.Indexes = append(r.Indexes, api.IndexTrust{
 				Host: string(h), URI: x.URI, Right: x.Said.ChangeRight, False: x.Said.ChangeWrong,
 				Heard: x.Heard.ChangeRight, LeftOut: x.Heard.ChangeWrong, Late: int64(x.Late.Seconds()),
-				Every: int64(x.Every.Seconds()), Read: x.Read.UTC(), Followed: x.Followed,
+				Every: int64(x.Every.Seconds()), Requests: x.Requests, Received: x.Received, Read: x.Read.UTC(),
+				Followed: x.Followed,
 			})
 		}
 		return nil

@@ -421,6 +421,8 @@ type IndexTrust struct {
 	LeftOut  int64     `json:"found_unsaid"` // changes that visits found, and it did not say so
 	Late     int64     `json:"late_seconds"` // how late it said so, on average
 	Every    int64     `json:"read_every_seconds"`
+	Requests int64     `json:"requests"`       // for it, since its first reading
+	Received int64     `json:"received_bytes"` // of their answers
 	Read     time.Time `json:"read"`     // the last reading
 	Followed bool      `json:"followed"` // its pages are visited when it says so, and otherwise only audited
 }

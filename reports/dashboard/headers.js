@@ -57,6 +57,8 @@ function indexTable(rows) {
       ['said, wrong', (r) => count(r.said_wrong)],
       ['found, said', (r) => count(r.found_said)],
       ['left out', (r) => count(r.found_unsaid)],
+      ['requests', (r) => count(r.requests)],
+      ['received', (r) => bytes(r.received_bytes)],
       ['last read', (r) => moment(r.read)],
       ['followed', (r) => (r.followed ? 'yes' : 'no')],
     ],
