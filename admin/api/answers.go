@@ -423,8 +423,8 @@ type IndexTrust struct {
 	Every    int64     `json:"read_every_seconds"`
 	Requests int64     `json:"requests"`       // for it, since its first reading
 	Received int64     `json:"received_bytes"` // of their answers
-	Read     time.Time `json:"read"`     // the last reading
-	Followed bool      `json:"followed"` // its pages are visited when it says so, and otherwise only audited
+	Read     time.Time `json:"read"`           // the last reading
+	Followed bool      `json:"followed"`       // its pages are visited when it says so, and otherwise only audited
 }
 
 // Audit is a list of orders and other changes, newest first.
