@@ -50,6 +50,7 @@ type URI struct {
 
 // Parse parses an absolute URI as a browser would, and canonicalises it.
 func Parse(raw string) (URI, error) {
+	raw = trimmed(raw)
 	if len(raw) > MaxLength {
 		return URI{}, fmt.Errorf("parse URI %.60q…: longer than %d bytes", raw, MaxLength)
 	}
@@ -68,6 +69,7 @@ func Parse(raw string) (URI, error) {
 
 // Join resolves a reference in the document u, as a browser would.
 func (u URI) Join(ref string) (URI, error) {
+	ref = trimmed(ref)
 	if len(ref) > MaxLength {
 		return URI{}, fmt.Errorf("resolve reference %.60q…: longer than %d bytes", ref, MaxLength)
 	}
@@ -83,6 +85,9 @@ func (u URI) Join(ref string) (URI, error) {
 	}
 	return fromParsed(p, ref)
 }
+
+// trimmed returns a text without the white space and control characters at its ends. They do not count as its length.
+func trimmed(s string) string { return strings.TrimFunc(s, func(c rune) bool { return c <= ' ' }) }
 
 // FromCanonical returns the URI of a string that [URI.String] returned, without parsing it again. It returns the zero
 // URI for a string that does not have this form.

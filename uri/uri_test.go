@@ -251,3 +251,16 @@ func TestHostsOfAllowedLengthAreParsed(t *testing.T) {
 		}
 	}
 }
+
+// TestWhiteSpaceAtTheEndsHasNoLength parses a URI and a reference that are short without what a browser removes.
+func TestWhiteSpaceAtTheEndsHasNoLength(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("\x1b\t ", uri.MaxLength)
+	u, err := uri.Parse(long + "http://news.example/a" + long)
+	if err != nil || u.String() != "http://news.example/a" {
+		t.Fatalf("Parse returned %q, %v", u, err)
+	}
+	if to, err := u.Join(long + "b" + long); err != nil || to.String() != "http://news.example/b" {
+		t.Errorf("Join returned %q, %v", to, err)
+	}
+}
