@@ -24,7 +24,7 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	w := &world{World: testcrawl.NewWorld(t, dir, toml)}
 	r := w.Parts
 	o := Options{
-		Lose: func(api.LostFiles) (api.LostAnswer, error) { return api.LostAnswer{}, nil },
+		Lose:    func(api.LostFiles) (api.LostAnswer, error) { return api.LostAnswer{}, nil },
 		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily,
 		Traps: r.Traps, FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() Loaded { return Loaded{Config: r.Config.Current(), At: w.Started} }, Now: time.Now,
