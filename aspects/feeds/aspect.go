@@ -388,15 +388,20 @@ func (a *Aspect) DecideOnLateHost(_ context.Context, v *aspects.Visit) error {
 	if v.IsRobots || v.Failed || !n.Record.Prompt {
 		return nil
 	}
-	rest := a.Rest(v)
-	h, ok := a.Frontier.Host(v.URI().Host(), v.Finished)
-	if !ok || h.Oldest.IsZero() || v.Finished.Sub(h.Oldest) < lateRests*rest {
+	if !a.isLate(v) {
 		return nil
 	}
+	rest := a.Rest(v)
 	minimum := v.Finished.Add(min(a.Options(v).MinWait, n.Wait.Interval))
 	n.Record.Due = later(n.Record.Due.Add(-min(rest, n.Wait.Interval/2)), minimum)
 	n.Because = "its host is late, so it comes one rest of the host earlier"
 	return nil
+}
+
+// isLate reports whether the host of a visit has a URI that has been due for some rests of the host.
+func (a *Aspect) isLate(v *aspects.Visit) bool {
+	h, ok := a.Frontier.Host(v.URI().Host(), v.Finished)
+	return ok && !h.Oldest.IsZero() && v.Finished.Sub(h.Oldest) >= lateRests*a.Rest(v)
 }
 
 // Learn stores whether dates were right: dates of a feed's entries, announced changes that this visit should have

@@ -25,6 +25,7 @@ const (
 	maxIndexWait   = 24 * time.Hour
 	maxIndexAge    = 2 * maxIndexWait // of the last reading of an index that is followed
 	releaseBatch   = 100
+	largeSitemap   = 100_000 // mean bytes of a reading from which on a sitemap has its own minimum wait
 )
 
 // followNote is part of the signature of a page that follows an index.
@@ -220,14 +221,30 @@ func (a *Aspect) decideIndex(v *aspects.Visit, r *reading, o *Options) error {
 	}
 	h = r.index.applied(h, v.Finished, func(uint64, bool) {})
 	n := &v.Next
-	bounds, _ := o.waits(r.state.Kind)
-	if every := min(max(h.Every, bounds.Min, o.MinWait), maxIndexWait); h.Followed && every < n.Wait.Interval {
+	known := h.Index
+	if a.isLate(v) {
+		known = evaluators.Index{} // requests are scarce, not bytes
+	}
+	soonest := o.soonest(r.state, known, CacheHint(v.Capture.Header))
+	if every := min(max(h.Every, soonest, o.MinWait), maxIndexWait); h.Followed && every < n.Wait.Interval {
 		n.Wait.Interval = every
 		n.Wait.Reason += ", its pages are visited as it says: " + spell(every)
 		n.Record.Wait = every
 	}
 	r.index.every = n.Wait.Interval
 	return nil
+}
+
+// soonest returns how soon after a reading an index that is followed is read again at the earliest. A sitemap whose
+// readings take few bytes is read like a feed. cached is as in [Policy.Next].
+func (p Policy) soonest(s State, x evaluators.Index, cached time.Duration) time.Duration {
+	bounds, _ := p.waits(s.Kind)
+	soonest := bounds.Min
+	if x.Requests > 0 {
+		share := float64(x.Received) / float64(x.Requests) / largeSitemap
+		soonest = min(soonest, max(p.Feed.Min, time.Duration(share*float64(bounds.Min))))
+	}
+	return p.obeyHints(evaluators.Wait{Interval: soonest}, s, cached).Interval
 }
 
 // foundChange is a change that a visit found, and an index that lists its page and did not say so.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -21,5 +22,27 @@ func TestAPageThatWasVisitedOftenSinceProvesLittle(t *testing.T) {
 	}
 	if got := often.said[0].expected; got < 0.99 {
 		t.Errorf("one of 24 visits was expected to find a change with a probability of %.2f only", got)
+	}
+}
+
+func TestASmallSitemapThatIsFollowedMayBeReadLikeAFeed(t *testing.T) {
+	t.Parallel()
+	p := DefaultPolicy()
+	for _, c := range []struct {
+		kind               Kind
+		requests, received int64
+		cached, want       time.Duration
+	}{
+		{Sitemap, 0, 0, 0, time.Hour}, // its size is not known
+		{Sitemap, 10, 30_000, 0, 5 * time.Minute},
+		{Sitemap, 10, 500_000, 0, 30 * time.Minute}, // large, and nine of ten readings were answered 304
+		{Sitemap, 10, 5_000_000, 0, time.Hour},
+		{Sitemap, 10, 30_000, 20 * time.Minute, 20 * time.Minute}, // a cache holds it
+		{Feed, 10, 5_000_000, 0, 5 * time.Minute},
+	} {
+		x := evaluators.Index{Requests: c.requests, Received: c.received}
+		if got := p.soonest(State{Kind: c.kind, Read: start}, x, c.cached); got != c.want {
+			t.Errorf("%s of which %d readings had %d bytes: %s, want %s", c.kind, c.requests, c.received, got, c.want)
+		}
 	}
 }

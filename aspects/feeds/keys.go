@@ -46,7 +46,7 @@ func Keys(o *Options) schema.Owned {
 			schema.Interval("feeds.sitemap_initial", schema.InBoth, time.Second, schema.Longest, &o.Sitemap.Initial,
 				"Wait after the first reading of any other sitemap."),
 			schema.Interval("feeds.sitemap_min", schema.InBoth, time.Second, schema.Longest, &o.Sitemap.Min,
-				"Minimum wait of such a sitemap."),
+				"Minimum wait of such a sitemap. While one is followed whose readings take less than 100 kB on average, it is shorter by as much, and at least `min`."),
 			schema.Interval("feeds.sitemap_max", schema.InBoth, time.Second, schema.Longest, &o.Sitemap.Max,
 				"Maximum wait of such a sitemap, except on the slow lane."),
 			schema.Interval("feeds.hints_up_to", schema.InBoth, 0, schema.Longest, &o.HintsUpTo,
