@@ -163,6 +163,10 @@ var oddMarkup = []string{
 func TestSkimmingFindsWhatTheTokenizerFinds(t *testing.T) {
 	t.Parallel()
 	back := strings.Repeat("<p>", minTokenized/3) // after this, skimming continues
+	long := strings.Repeat("one two three four five ", 150)
+	for _, odd := range []string{"<3 ", "</ ", "\x00<a", "&amp;<"} { // in the text of a link
+		compareBothWays(t, "<a href=/1>"+long+odd+long+long+"</a>")
+	}
 	for _, name := range oddMarkup {
 		compareBothWays(t, name)
 		compareBothWays(t, "<p>before</p>"+name+"<a href=/last>")

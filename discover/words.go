@@ -21,9 +21,10 @@ type wording struct {
 
 // text adds a text between two tags.
 func (w *wording) text(text []byte) {
-	if w.on && w.link != none && w.read < maxWording {
+	if w.on && w.link != none {
+		text = text[:min(len(text), maxWording-w.read)]
 		w.read += len(text)
-		w.run = append(w.run, text[:min(len(text), maxWording)]...)
+		w.run = append(w.run, text...)
 	}
 }
 
