@@ -41,6 +41,9 @@ type Index struct {
 	Requests int64 `cbor:"15,keyasint,omitempty"` // since its first reading
 	Received int64 `cbor:"16,keyasint,omitempty"` // bytes of their answers, as transferred
 
+	// Grain is how exact its dates are: a day or, with a time of day, zero.
+	Grain time.Duration `cbor:"17,keyasint,omitempty"`
+
 	Every time.Duration `cbor:"11,keyasint,omitempty"` // until the next reading
 	// News holds the mean number of pages that changed within each span before a reading.
 	News [indexSpans]float64 `cbor:"12,keyasint,omitempty"`
@@ -206,7 +209,7 @@ func (x Index) Planned(expectedChanges float64) Index {
 // PageWait returns how long a page waits that has this wait of its own, and whether it is longer because the index says
 // when the page changes.
 func (x Index) PageWait(own time.Duration) (wait time.Duration, follows bool) {
-	if !x.Followed || float64(x.Every) > maxReadingWaits*float64(own) {
+	if !x.Followed || float64(max(x.Every, x.Grain)) > maxReadingWaits*float64(own) {
 		return own, false
 	}
 	return AuditTimes * own, true

@@ -67,6 +67,10 @@ func TestAnIndexIsReadAsItsNewsAsksFor(t *testing.T) {
 	if wait, follows := x.PageWait(busy / 2); follows || wait != busy/2 {
 		t.Errorf("a page that changes faster than its index is read waits %s: %t", wait, follows)
 	}
+	x.Grain = day
+	if _, follows := x.PageWait(day / 2); follows {
+		t.Error("a page with a wait of half a day follows dates without a time of day")
+	}
 	if unproven := read(Index{}, time.Hour, 20); unproven < 5*24*time.Hour {
 		t.Errorf("an index that proved nothing at five readings is read every %s", unproven)
 	}

@@ -30,6 +30,7 @@ type kindOfHost struct {
 	clock      bool   // each page has a clock, and no validators
 	rule       bool   // a file of the host silences the clock
 	sitemap    string // "true", "false" = says each day that all pages have changed; "" = there is none
+	days       bool   // the dates of the sitemap have no time of day
 	feed       bool   // a feed says when pages change
 	headlines  bool   // a page that changes has a new headline on the front page
 	thirds     bool   // the sitemap and the headlines name each third change only
@@ -60,6 +61,7 @@ func kindsOfHosts() []*kindOfHost {
 		{name: "headlines", headlines: true},
 		{name: "sitemap of thirds", sitemap: "true", thirds: true},
 		{name: "headlines of thirds", headlines: true, thirds: true},
+		{name: "sitemap of days", sitemap: "true", days: true},
 		{name: "redirected robots", sitemap: "true", redirected: true},
 		{name: "endless searches", searches: true},
 		{name: "sections", sections: true},
@@ -226,7 +228,11 @@ func (k *kindOfHost) serveIndex(w http.ResponseWriter, now time.Time) {
 		if k.sitemap == "false" {
 			at = now.Truncate(24 * time.Hour).Add(time.Duration(page) * time.Minute)
 		}
-		fmt.Fprintf(w, one, k.host, page, at.Format(time.RFC3339))
+		form := time.RFC3339
+		if k.days {
+			form = time.DateOnly
+		}
+		fmt.Fprintf(w, one, k.host, page, at.Format(form))
 	}
 	fmt.Fprint(w, end)
 }
@@ -282,7 +288,7 @@ func TestTenDaysOfEachKindOfHost(t *testing.T) {
 	for _, k := range kinds[1:] {
 		least, most := share[quiet.name]-0.08, quiet.asked.all*5/4
 		switch {
-		case k.thirds:
+		case k.thirds, k.days:
 			most = quiet.asked.all * 3 / 2
 		case k.sections && !k.notes:
 			most = quiet.asked.all * 3 / 4

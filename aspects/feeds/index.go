@@ -71,10 +71,27 @@ func (i *indexReading) date(page uint64) time.Time {
 		return time.Time{}
 	}
 	at := time.Unix(int64(date), 0).Add(i.skew)
-	if day := int64(24 * time.Hour / time.Second); int64(date)%day == 0 {
+	if isDay(date) {
 		at = at.Add(24 * time.Hour) // some time of that day
 	}
 	return at
+}
+
+// isDay reports whether a date in seconds since 1970 has no time of day.
+func isDay(date uint32) bool { return date%(24*60*60) == 0 }
+
+// grain returns how exact most dates of the index are.
+func (i *indexReading) grain() time.Duration {
+	days := 0
+	for _, date := range i.dates {
+		if isDay(date) {
+			days++
+		}
+	}
+	if 2*days > len(i.dates) {
+		return 24 * time.Hour
+	}
+	return 0
 }
 
 // ages returns how long before a time the pages changed.
@@ -98,6 +115,7 @@ func (i *indexReading) applied(h evaluators.HostIndex, now time.Time, told func(
 		h.Index = h.AfterSaid(s.changed, s.expected)
 	}
 	h = h.AfterAsking(now, i.date, told)
+	h.Grain = i.grain()
 	h.Index = h.AfterReading(now, len(i.dates), i.ages(now)).Planned(i.wanted)
 	return h
 }

@@ -46,3 +46,22 @@ func TestASmallSitemapThatIsFollowedMayBeReadLikeAFeed(t *testing.T) {
 		}
 	}
 }
+
+// A page that changes again on the same day has no other date then. So it follows only dates with a time of day, unless
+// it changes less often.
+func TestDatesWithoutATimeOfDayAreExactToADay(t *testing.T) {
+	t.Parallel()
+	const day = 24 * 60 * 60
+	for _, c := range []struct {
+		dates map[uint64]uint32
+		want  time.Duration
+	}{
+		{map[uint64]uint32{1: 20_000 * day, 2: 20_001 * day, 3: 20_001*day + 3600}, 24 * time.Hour},
+		{map[uint64]uint32{1: 20_000 * day, 2: 20_001*day + 60, 3: 20_001*day + 3600}, 0},
+		{map[uint64]uint32{1: 1, 2: 1, 3: 1}, 0}, // texts
+	} {
+		if got := (&indexReading{dates: c.dates}).grain(); got != c.want {
+			t.Errorf("dates %v are exact to %s, want %s", c.dates, got, c.want)
+		}
+	}
+}
