@@ -44,7 +44,8 @@ func TestWhatAVisitCosts(t *testing.T) {
 		},
 		{
 			"/busy", "a visit that is answered 503", "",
-			bounds{objects: 166, bytes: 11_400, calls: 8.5, written: 2_030},
+			// 11,080 bytes, or 390 more if a buffer of the process grows meanwhile.
+			bounds{objects: 166, bytes: 11_800, calls: 8.5, written: 2_030},
 			bounds{},
 		},
 		{
