@@ -14,7 +14,7 @@ import (
 // a new crawl. Nothing is known about versions that are current for less than the shortest wait.
 type Probes struct {
 	Expected float64 // pairs that should find two changes, if the crawl captured its target without a factor
-	Found    float64 // pairs that found two changes
+	Found    float64 // pairs that found two changes; early ones count less, see [Probes.Pair]
 }
 
 const (
@@ -23,13 +23,13 @@ const (
 	// recorded histories.
 	hiddenTwice = 1.15
 
-	priorProbes = 8.0   // pairs with two changes that count as found before the first probe
+	priorProbes = 2.0   // pairs with two changes that count as found before the first probe
 	maxProbes   = 400.0 // pairs above which older ones count less
 	maxFactor   = 4.0
 
 	usualProbes = 0.01  // share of the waits in the long run
 	firstProbes = 0.05  // share in addition at the beginning
-	enough      = 100.0 // pairs with two changes, from which on there is no addition
+	enough      = 200.0 // pairs with two changes, from which on there is no addition
 )
 
 // Plus returns the sum of both. Older pairs fade if there are many.
@@ -53,15 +53,17 @@ func (p Probes) Factor() float64 {
 }
 
 // Pair returns the count of the pair of visits that the visit after a probe ends, for a capture target. changed says
-// that this visit found a change. The count is zero if neither found one.
+// that this visit found a change. The count is zero if neither found one. The more waits are cut, the less each pair
+// counts: a crawl makes most probes at its beginning, when it knows least about its pages.
 func (p Probes) Pair(target float64, after Probe, changed bool) Probes {
 	before, part := after.ended()
 	if !before && !changed {
 		return Probes{}
 	}
-	one := Probes{Expected: p.Factor() * bothChanged(Expected(1/(1+(1/target-1)/hiddenTwice)), part)}
+	weight := usualProbes / p.share()
+	one := Probes{Expected: weight * p.Factor() * bothChanged(Expected(1/(1+(1/target-1)/hiddenTwice)), part)}
 	if before && changed {
-		one.Found = 1
+		one.Found = weight
 	}
 	return one
 }

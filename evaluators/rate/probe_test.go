@@ -44,7 +44,7 @@ func TestProbesFade(t *testing.T) {
 	if p.Factor() != 1 {
 		t.Errorf("without a probe the factor is %v", p.Factor())
 	}
-	if f := p.Plus(Probes{Expected: 0.1, Found: 1}).Factor(); f < 0.85 {
+	if f := p.Plus(p.Pair(0.8, After(true, 0.5), true)).Factor(); f < 0.85 {
 		t.Errorf("after one pair the factor is %.2f", f)
 	}
 	for range 10_000 {
@@ -123,5 +123,25 @@ func TestAMarkChangesNothingElse(t *testing.T) {
 		if before, part := After(changed, 0.5).ended(); before != changed || part != 0.5 {
 			t.Errorf("%v, 0.5 is read as %v, %v", changed, before, part)
 		}
+	}
+}
+
+// A crawl begins with more probes. Each of these counts less, so that a wait of the beginning counts like a later one.
+func TestEachWaitCountsTheSame(t *testing.T) {
+	t.Parallel()
+	const waits = 20_000
+	random := rand.New(rand.NewPCG(5, 6))
+	var p Probes
+	for i := range waits {
+		hides := 0.2 // probability that the wait hides a version
+		if i >= waits/2 {
+			hides = 0.6
+		}
+		if random.Float64() < p.share() {
+			p = p.Plus(p.Pair(0.8, After(true, 0.5), random.Float64() < hides))
+		}
+	}
+	if want := usualProbes * waits * 0.4; math.Abs(p.Found-want) > 0.2*want {
+		t.Errorf("%.1f pairs found two changes, want about %v", p.Found, want)
 	}
 }
