@@ -79,7 +79,7 @@ func (n *thisNode) load(ctx context.Context, list []int16, loaded *arrivals) err
 	n.mu.Unlock()
 	var failed error
 	now := time.Now()
-	hosts, err := n.store.Adopt(now, n.asked(list, now), func(put func(k, v []byte) error) error {
+	hosts, err := n.store.Adopt(now, n.parts.asked(list, n.o.Node, now), func(put func(k, v []byte) error) error {
 		failed = n.shared.Each(ctx, list, func(part int16, k, v []byte) error {
 			if in.rows%portionRows == 0 {
 				n.awaitMirror(ctx)
@@ -105,27 +105,6 @@ func (n *thisNode) load(ctx context.Context, list []int16, loaded *arrivals) err
 	n.mu.Unlock()
 	loaded.parts, loaded.hosts, loaded.rows = loaded.parts+len(list), loaded.hosts+hosts, loaded.rows+in.rows
 	return nil
-}
-
-// asked returns when hosts of parts that are coming may have been visited last, by the clock of now; the zero time if
-// the last owners stopped properly. The lease of one that was fenced was over some time before.
-func (n *thisNode) asked(list []int16, now time.Time) (last time.Time) {
-	n.parts.mu.Lock()
-	defer n.parts.mu.Unlock()
-	for _, part := range list {
-		o := n.parts.owned[part]
-		at := o.since
-		if o.before.Owner != "" && o.before.Owner != n.o.Node {
-			at = at.Add(leaseTime - fenceAfter)
-		}
-		if !o.before.Clean && at.After(last) {
-			last = at
-		}
-	}
-	if !last.IsZero() { // the time of day may have been set since
-		last = now.Add(-now.Sub(last))
-	}
-	return last
 }
 
 // awaitMirror waits while the mirror has many keys, which it keeps in memory until the next shipment.

@@ -151,6 +151,27 @@ func (p *partTable) wasClean(part int16) bool {
 	return p.owned[part].since.IsZero() || p.owned[part].before.Clean
 }
 
+// asked returns when hosts of parts that are coming may have been visited last, by the clock of now; the zero time if
+// the last owners stopped properly. The lease of one that was fenced was over some time before; me names this node.
+func (p *partTable) asked(list []int16, me string, now time.Time) (last time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, part := range list {
+		o := p.owned[part]
+		at := o.since
+		if o.before.Owner != "" && o.before.Owner != me {
+			at = at.Add(leaseTime - fenceAfter)
+		}
+		if !o.before.Clean && at.After(last) {
+			last = at
+		}
+	}
+	if !last.IsZero() { // the time of day may have been set since
+		last = now.Add(-now.Sub(last))
+	}
+	return last
+}
+
 // partOf returns the part of the crawl that a host belongs to.
 func (n *thisNode) partOf(h uri.Host) int16 { return partOf(h, n.o.Group(h)) }
 

@@ -104,20 +104,20 @@ func TestRowsBelongWhereTheirPartIs(t *testing.T) {
 // earlier process of this node, and of one that left while it loaded.
 func TestHostsRestSinceTheLeaseOfTheLastOwner(t *testing.T) {
 	t.Parallel()
-	n := &thisNode{o: nodeOptions{Node: "a"}}
+	var p partTable
 	now := time.Now()
-	n.parts.take([]shared.Taken{
+	p.take([]shared.Taken{
 		{Part: 0, Before: shared.Part{Clean: true}},
 		{Part: 1, Before: shared.Part{Owner: "b"}},
 		{Part: 2, Before: shared.Part{Owner: "a"}},
 		{Part: 3},
 	}, true, now)
 	for part, want := range []time.Time{{}, now.Add(-10 * time.Second), now, now} {
-		if got := n.asked([]int16{int16(part)}, now.Add(time.Minute)); !got.Equal(want) {
+		if got := p.asked([]int16{int16(part)}, "a", now.Add(time.Minute)); !got.Equal(want) {
 			t.Errorf("part %d was asked at %v, want %v", part, got, want)
 		}
 	}
-	if got := n.asked([]int16{1, 3}, now); !got.Equal(now) {
+	if got := p.asked([]int16{1, 3}, "a", now); !got.Equal(now) {
 		t.Errorf("parts that are loaded together were asked at %v, want the latest, %v", got, now)
 	}
 }

@@ -21,8 +21,6 @@ const (
 	lookEvery = 2 * time.Second
 	// askRevisionTime is the maximum duration of one exchange about revisions with the database.
 	askRevisionTime = 20 * time.Second
-	// beatTime is longer than the time between two beats of a node, also of one that is busy.
-	beatTime = 5 * time.Second
 	// answerTime is how long the live nodes may take to examine a revision, and to put it in force.
 	answerTime = 60 * time.Second
 )
@@ -86,7 +84,7 @@ func followRevisions(ctx context.Context, f *revision.Follower, log zerolog.Logg
 func (r *pushResult) examined(
 	ctx context.Context, c *config.Config, db *shared.Revisions, wait func(time.Duration) error,
 ) (live []string, err error) {
-	state, err := shared.Look(ctx, c.Cluster.Database, func() error { return wait(beatTime) })
+	state, err := shared.Look(ctx, c.Cluster.Database, func() error { return wait(lookTime) })
 	if err != nil {
 		return nil, err
 	}

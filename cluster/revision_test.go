@@ -119,8 +119,8 @@ func (m *member) start() {
 func (m *member) push(dryRun bool) (pushResult, error) {
 	m.Helper()
 	return push(m.Context(), m.config(), dryRun, func(d time.Duration) error {
-		if d == beatTime {
-			return cli.Wait(m.Context(), beatTime/10) // ten beats
+		if d == lookTime {
+			return cli.Wait(m.Context(), lookTime/10) // ten beats
 		}
 		return cli.Wait(m.Context(), d/50)
 	})

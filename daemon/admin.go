@@ -53,14 +53,14 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	if owner := d.o.Owner; owner != nil {
 		d.background(ownerPart, func(ctx context.Context) { owner.Watch(ctx, d) })
 	}
-	err = d.eachWing(func(w Wing) func(*Daemon) error {
+	for _, w := range d.wings {
 		if w.Serve == nil {
-			return nil
+			continue
 		}
-		return func(d *Daemon) (err error) { handler, err = w.Serve(d, handler); return err }
-	})(now)
-	if err != nil {
-		return err
+		d.opening = w.Name
+		if handler, err = w.Serve(d, handler); err != nil {
+			return err
+		}
 	}
 	return errors.Join(d.serveSocket(c.Admin, handler), d.serveAddress(c.Admin, handler))
 }
