@@ -20,6 +20,7 @@ type Visit struct {
 	Status  int           // HTTP status, or a negative code of Heritrix
 	State   string        // "changed", "unchanged", "unknown" or "failed", see the package comment
 	Size    int64         // bytes of the body; negative = none
+	MIME    string        // as the log has it
 	Wait    time.Duration // until the next visit
 	Overdue time.Duration
 	Notes   []string // annotations, except the ones of the schedule
@@ -230,7 +231,7 @@ func visitOf(line, wanted []byte, uri string) (Visit, bool) {
 	t.Add(&g)
 	v := Visit{
 		At: time.UnixMilli(g.Logged).UTC(), Status: g.Status, State: "unknown", Size: g.Size,
-		Wait: g.Wait, Overdue: g.Overdue,
+		MIME: string(g.MIME), Wait: g.Wait, Overdue: g.Overdue,
 	}
 	switch {
 	case t.Failed+t.NotTried > 0:

@@ -121,7 +121,7 @@ func TestTheLogIsReadAndFollowedThroughTheAPI(t *testing.T) {
 	})
 }
 
-// TestTheLogKeepsAnEmbargo asks for the log with each role.
+// TestTheLogKeepsAnEmbargo asks for the log, and for the visits to a URI, with each role.
 func TestTheLogKeepsAnEmbargo(t *testing.T) {
 	toml := testcrawl.EveryHour + "[warc]\nabout = [{ title = \"All\", embargo = \"2999-01-01\" }]\n"
 	inWorld(t, toml, func(w *world) {
@@ -133,6 +133,10 @@ func TestTheLogKeepsAnEmbargo(t *testing.T) {
 			}})
 			if log := get[api.Log](w, "/api/v1/log?seconds=10"); sees != (len(log.Lines) > 0) {
 				w.Errorf("the role %s sees %+v", role, log.Lines)
+			}
+			past := get[Past](w, "/api/v1/history?uri="+url.QueryEscape("http://news.example/"))
+			if sees != (len(past.Visits) > 0) {
+				w.Errorf("the role %s sees %+v", role, past)
 			}
 		}
 	})

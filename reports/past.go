@@ -60,8 +60,9 @@ func dedupRow(key string, t Tally) api.DedupRow {
 	}
 }
 
-// past searches the log for the visits to a URI, for a bounded time. Only one request reads the log at a time.
-func (r *reporter) past(ctx context.Context, text string, within time.Duration) (Past, error) {
+// past searches the log for the visits to a URI, for a bounded time, and leaves out those under an embargo. Only one
+// request reads the log at a time.
+func (r *reporter) past(ctx context.Context, text string, within time.Duration, e config.Embargo) (Past, error) {
 	u, err := admin.ParseURI(text)
 	if err != nil {
 		return Past{}, err
@@ -76,18 +77,21 @@ func (r *reporter) past(ctx context.Context, text string, within time.Duration) 
 	if err != nil {
 		return Past{}, fmt.Errorf("search the log for %s: %w", u, err)
 	}
-	p := Past{Visits: make([]PastVisit, len(found.Visits)), Complete: found.Complete}
-	p.Since = api.Moment(found.Since)
-	for i, v := range found.Visits {
-		p.Visits[i] = PastVisit{
+	p := Past{Visits: []PastVisit{}, Complete: found.Complete, Since: api.Moment(found.Since)}
+	for _, v := range found.Visits {
+		if e.Keeps(u.String(), v.MIME) {
+			continue
+		}
+		of := PastVisit{
 			At: v.At, Status: v.Status, State: v.State, Size: v.Size, Wait: api.Seconds(v.Wait),
 			Overdue: api.Seconds(v.Overdue), Notes: strings.Join(v.Notes, ", "),
 		}
 		for _, note := range v.Notes {
 			if text := crawler.Words(note); text != "" {
-				p.Visits[i].Words = append(p.Visits[i].Words, text)
+				of.Words = append(of.Words, text)
 			}
 		}
+		p.Visits = append(p.Visits, of)
 	}
 	return p, nil
 }

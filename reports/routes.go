@@ -54,14 +54,15 @@ func (r *reporter) logRoutes() []admin.Route {
 	return []admin.Route{
 		{
 			Method: "GET", Path: api.Base + "/history",
-			Doc: "Returns the visits to a URI, from the last 256 MiB of the crawl log at most.", Answer: Past{},
+			Doc:    "Returns the visits to a URI, from the last 256 MiB of the crawl log at most. Who only reads gets none under an embargo.",
+			Answer: Past{},
 			Params: []admin.Param{{Name: "uri", Kind: "string", Doc: admin.URIDoc}, admin.SecondsParam},
-			Serve: func(_ *admin.Window, q *http.Request) (any, error) {
+			Serve: func(w *admin.Window, q *http.Request) (any, error) {
 				within, err := admin.ReadSeconds(q)
 				if err != nil {
 					return nil, err
 				}
-				return r.past(q.Context(), q.FormValue("uri"), within)
+				return r.past(q.Context(), q.FormValue("uri"), within, w.Embargo(q))
 			},
 		},
 		{
