@@ -47,6 +47,7 @@ type letterbox struct {
 	route  func(uri.Host) (part int16, isHere bool)
 	read   func(h uri.Host, portable []byte) []byte // returns the value of a key in the store of a host
 	posted frontier.Recent                          // URIs that letters were written for
+	size   int64                                    // of the stores of all nodes, about, when this node started
 
 	full    atomic.Pointer[map[int16]bool] // parts for which too many letters wait in the database
 	posting atomic.Bool                    // a letter was written since the last look for full parts
@@ -65,6 +66,9 @@ func (b *letterbox) Has(h uri.Host) bool { _, isHere := b.route(h); return !isHe
 
 // Row returns the value of a key in the store of a host.
 func (b *letterbox) Row(h uri.Host, portable []byte) []byte { return b.read(h, portable) }
+
+// Size returns about how many bytes the stores of all nodes have: what the database needs for the same rows, times 0.4.
+func (b *letterbox) Size() int64 { return b.size }
 
 // Post writes a letter with a candidate, unless one was written today or too many wait, and counts the candidate.
 func (b *letterbox) Post(

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/uri"
@@ -47,7 +45,8 @@ func (n *thisNode) receiveParts(ctx context.Context) {
 			err = n.crawl(some)
 		}
 		if err == nil && len(some) == len(list) {
-			loaded.tell(n.o.Log)
+			n.o.Log.Info().Int("parts", loaded.parts).Int("hosts", loaded.hosts).Int("rows", loaded.rows).
+				Dur("took", time.Since(loaded.began)).Msg("loaded hosts from the database of the cluster")
 			loaded = arrivals{}
 			err = n.crowd.AddSeeds()
 		}
@@ -62,12 +61,6 @@ func (n *thisNode) receiveParts(ctx context.Context) {
 type arrivals struct {
 	began              time.Time // zero = nothing was loaded
 	parts, hosts, rows int
-}
-
-// tell logs what was loaded.
-func (a arrivals) tell(log zerolog.Logger) {
-	log.Info().Int("parts", a.parts).Int("hosts", a.hosts).Int("rows", a.rows).Dur("took", time.Since(a.began)).
-		Msg("loaded hosts from the database of the cluster")
 }
 
 // load makes the hosts of some parts known, with the rows that the database has of them. All last owners of the parts

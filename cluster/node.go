@@ -140,6 +140,7 @@ func openNode(ctx context.Context, o nodeOptions, lost func(error)) (*thisNode, 
 		o.Log.Warn().Err(err).Msg("could not read a row of another node: using what was read before")
 	}
 	n.box = newLetterbox(n.route, n.readRow)
+	n.box.size = n.shared.Size() / 5 * 2
 	if err = n.firstBeat(ctx); err != nil {
 		n.shared.Close()
 		return nil, err

@@ -56,6 +56,7 @@ func (o *keeping) Post(*badger.Txn, frontier.Candidate, time.Time) (frontier.Add
 }
 
 func (o *keeping) Row(uri.Host, []byte) []byte { return nil }
+func (*keeping) Size() int64                   { return 0 }
 
 func (o *keeping) Opened(*frontier.Frontier, func(run func(context.Context))) error {
 	o.steps <- "opened"

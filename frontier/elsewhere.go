@@ -24,6 +24,8 @@ type Elsewhere interface {
 	// Row returns the value of a [Portable] key in the store of a host, as it was some seconds ago; nil if there is none,
 	// or if it cannot be read now.
 	Row(h uri.Host, portable []byte) []byte
+	// Size returns how many bytes all stores of the crawl have, about. This one may have to adopt as many.
+	Size() int64
 }
 
 // IsForeign reports whether a host belongs to another store.

@@ -24,6 +24,7 @@ type away bool
 
 func (a *away) Has(uri.Host) bool         { return bool(*a) }
 func (*away) Row(uri.Host, []byte) []byte { return nil }
+func (*away) Size() int64                 { return 0 }
 func (*away) Post(*badger.Txn, frontier.Candidate, time.Time) (frontier.Added, func(), error) {
 	return frontier.Added{}, nil, errors.New("nothing is found elsewhere")
 }

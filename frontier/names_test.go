@@ -189,6 +189,8 @@ func (h *half) Has(host uri.Host) bool { return (len(host)%2 == 1) != h.odd }
 
 func (h *half) Row(_ uri.Host, key []byte) []byte { return h.row(key) }
 
+func (*half) Size() int64 { return 0 }
+
 func (h *half) Post(txn *badger.Txn, c frontier.Candidate, _ time.Time) (frontier.Added, func(), error) {
 	if h.fails != nil {
 		return frontier.Added{}, nil, h.fails

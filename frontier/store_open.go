@@ -34,6 +34,9 @@ func openStore(o Options) (db *badger.DB, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Elsewhere != nil {
+		size = max(size, o.Elsewhere.Size())
+	}
 	b = b.WithNumLevelZeroTables(logsToMerge(size, b.MemTableSize))
 	if o.reserve != nil && !o.Inspect {
 		b = b.WithLogger(o.reserve)
@@ -119,7 +122,8 @@ func explainOpenError(err error, dir string) error {
 // logsToMerge returns how many logs of the given size are merged with the other tables at a time, in a store with
 // tables of size bytes in all. Each log is a table of its own by then. The more logs wait, the more of them must be
 // searched for a URI that was visited recently; in a small store these are all URIs. The fewer wait, the more often a
-// large store is rewritten. The number is chosen at each opening, which is often enough.
+// large store is rewritten: one that is to adopt millions of URIs would be written again for each 24 MB of them. The
+// number is chosen at each opening, which is often enough.
 func logsToMerge(size, log int64) int {
 	return int(min(max(minLogsToMerge, (minBytesToMerge+size>>2)/log), maxBytesToMerge/log))
 }

@@ -106,6 +106,20 @@ func TestLogsToMerge(t *testing.T) {
 	}
 }
 
+// large is a crawl whose stores have 10 GB.
+type large struct{ Elsewhere }
+
+func (large) Size() int64 { return 10 << 30 }
+
+// A new store of a large crawl may have to adopt millions of URIs.
+func TestANewStoreOfALargeCrawlMergesMoreLogsAtATime(t *testing.T) {
+	t.Parallel()
+	alone, part := openTest(t, Options{Dir: t.TempDir()}), openTest(t, Options{Dir: t.TempDir(), Elsewhere: large{}})
+	if a, p := alone.db.Opts().NumLevelZeroTables, part.db.Opts().NumLevelZeroTables; a != 4 || p != 32 {
+		t.Errorf("%d logs at a time, and %d in a large crawl, want 4 and 32", a, p)
+	}
+}
+
 // After a power failure a file is missing if its folder was not synced. Open writes into a new log that the store was
 // not closed; if that log was missing, the hosts would not rest. Open and the first claim must sync the folder.
 func TestOpenAndTheFirstClaimSyncTheFolder(t *testing.T) {

@@ -11,10 +11,11 @@ import (
 // abilities holds what PostgreSQL can do and other engines may not. A crawl does not need it. It is asked once for each
 // [Store], and once for each command.
 type abilities struct {
-	sizes    bool // without it the report says that sizes are not known
-	replicas bool // without it nobody warns that there is none
-	sessions bool // without it a fence waits until the engine ends a session that stands still
-	latest   bool // a statement sees what was committed before it; without it a lock is a write, which leaves old versions
+	sizes    bool  // without it the report says that sizes are not known
+	replicas bool  // without it nobody warns that there is none
+	sessions bool  // without it a fence waits until the engine ends a session that stands still
+	bytes    int64 // of the rows of the crawl; 0 = it does not tell
+	latest   bool  // a statement sees what was committed before it; without it a lock is a write, which leaves old versions
 }
 
 // The statements that need an ability, and change nothing. An engine that copies each row by itself has no setting for
@@ -33,6 +34,11 @@ func ask(ctx context.Context, q querier) (able abilities, err error) {
 		rows.Close()
 		if *is = rows.Err() == nil; !*is && !isRefused(rows.Err()) {
 			return able, rows.Err()
+		}
+	}
+	if able.sizes {
+		if err := q.QueryRow(ctx, rowsSize).Scan(&able.bytes); err != nil {
+			return able, err
 		}
 	}
 	var isolation string

@@ -104,7 +104,9 @@ func (s *Store) Replicas(ctx context.Context) (all, synced, hidden int, err erro
 }
 
 // size adds up the tables and indexes of rows and payloads.
-const size = `SELECT pg_total_relation_size('` + rows + `') + pg_total_relation_size('` + payloads + `')`
+const size = rowsSize + ` + pg_total_relation_size('` + payloads + `')`
+
+const rowsSize = `SELECT pg_total_relation_size('` + rows + `')`
 
 // read reads the state of this moment.
 func (r *Report) read(ctx context.Context, c *pgx.Conn, able abilities) error {

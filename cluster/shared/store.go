@@ -73,6 +73,9 @@ func Open(ctx context.Context, database, node string) (_ *Store, err error) {
 	return s, nil
 }
 
+// Size returns how many bytes the rows of the crawl took in the database when s was opened; 0 if it does not tell.
+func (s *Store) Size() int64 { return s.able.bytes }
+
 // Close closes the connections.
 func (s *Store) Close() {
 	for _, pool := range []*pgxpool.Pool{s.pool, s.beats, s.looks, s.finds} {
