@@ -15,7 +15,7 @@
 # make error-paths  count which branches after failed operations on files the sweep of SWEEP=. and the tests take: an hour
 # make cluster  let nodes crawl while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 HOSTS=400)
 # make engine   run the tests of clusters, and faults of nodes, on your own server  (ARCRAWL_DATABASE=postgres://…, FAULTS=20)
-# make cluster-figures  measure what a cluster costs, and how long a takeover takes: half an hour
+# make cluster-figures  measure what a cluster costs, and how long a takeover takes: an hour, and 40 GB of disk
 # make paper    play rules of revisiting through histories, and write the figures of docs/completeness.md: 10 minutes  (HISTORIES=DIR)
 # make vuln     look for known vulnerabilities in the dependencies  (CLONE=DIR: in a clone of golang/vulndb)
 # make readers  let programs of other authors read archives: two minutes  (pywb, warcio, py-wacz, bagit-python, jwarc, JWAT, SolrWayback: scripts/readers)
@@ -225,11 +225,12 @@ engine:
 cluster-figures:
 	ARCRAWL_FIGURES=1 $(GO) test -count=1 -timeout 30m -v -run 'TestClusterFigures|TestAPromotedStandBy' ./cluster
 	ARCRAWL_FIGURES=1 ARCRAWL_TAKEOVER=10000000 $(GO) test -count=1 -timeout 1h -v -run 'TestClusterFigures/takeover' ./cluster
-	ARCRAWL_URIS=100000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 40000x -count 4 ./cluster
+	ARCRAWL_URIS=100000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 40000x -count 10 ./cluster
 	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped$$' -benchtime 300000x ./cluster
 	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped$$' -benchtime 200000x ./cluster
 	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./cluster
 	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench Payload -benchtime 20000x ./cluster
+	ARCRAWL_URIS=100000000 $(GO) test -run '^$$' -timeout 2h -bench Payload -benchtime 20000x ./cluster
 
 # Playing makes much garbage and takes little memory.
 paper:
