@@ -15,7 +15,7 @@ type abilities struct {
 	replicas bool  // without it nobody warns that there is none
 	sessions bool  // without it a fence waits until the engine ends a session that stands still
 	bytes    int64 // of the rows of the crawl; 0 = it does not tell
-	latest   bool  // a statement sees what was committed before it; without it a lock is a write, which leaves old versions
+	latest   bool  // a statement sees what was committed before; without it a lock is a write, which leaves old versions
 }
 
 // The statements that need an ability, and change nothing. An engine that copies each row by itself has no setting for
