@@ -106,7 +106,11 @@ func TestAStartOutlivesACrashOfTheDatabase(t *testing.T) {
 	}
 	two.leave()
 	three := newFixture(t, db, "c") // the database crashes before it has joined
-	crashDuring(db, three, func() { three.openWithout().n.Close() })
+	crashDuring(db, three, func() {
+		n, err := openNode(t.Context(), three.options(), func(err error) { t.Error(err) })
+		three.must(err)
+		n.Close()
+	})
 }
 
 // crashDuring crashes the database as soon as a node waits for its rows, and starts it when the node has noticed. The

@@ -410,7 +410,8 @@ func deadHub() attack {
 // manyDeadHosts is a page that embeds images on ten thousand hosts that refuse connections.
 func manyDeadHosts() attack {
 	return attack{
-		name: "images on 10000 hosts that refuse",
+		name:  "images on 10000 hosts that refuse",
+		bound: usage{heap: 64 << 20}, // the caches of the store fill
 		stranger: func(c *crawl) crawlOptions {
 			s := &site{}
 			c.town.serve(s, "www.stranger.example")

@@ -42,7 +42,8 @@ func quotas() []attack {
 			check: func(t *testing.T, c *crawl) { atLeast(t, c, "stranger.example", 5) },
 		},
 		{
-			name: "names without end",
+			name:  "names without end",
+			bound: usage{heap: 64 << 20}, // the caches of the store fill
 			stranger: func(c *crawl) crawlOptions {
 				s := &site{}
 				var n atomic.Int64
