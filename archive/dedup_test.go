@@ -347,4 +347,6 @@ func TestTheIndexOfAClusterIsNotChangedLikeTheIndexOfAStore(t *testing.T) {
 // foreignHosts has all hosts.
 type foreignHosts struct{ frontier.Elsewhere }
 
+func (foreignHosts) Size() int64 { return 0 }
+
 func (foreignHosts) Has(uri.Host) bool { return true }
