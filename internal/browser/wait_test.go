@@ -43,10 +43,14 @@ func TestAWaitForWhatNeverComesEnds(t *testing.T) {
 func TestAPageThatIsNeverLoadedIsOpenedAgain(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
+	ends := make(chan struct{}) // Chromium may ask again when its connection is closed
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/never.png", r.URL.Path == "/late.png" && asked.Add(1) == 1:
-			<-r.Context().Done()
+			select {
+			case <-r.Context().Done():
+			case <-ends:
+			}
 		case strings.HasSuffix(r.URL.Path, ".png"):
 			w.WriteHeader(http.StatusNotFound)
 		default:
@@ -56,6 +60,7 @@ func TestAPageThatIsNeverLoadedIsOpenedAgain(t *testing.T) {
 	}))
 	defer site.Close()
 	defer site.CloseClientConnections()
+	defer close(ends)
 	p := Open(t, 200, 100)
 	if err := p.open(site.URL+"/late", 3*time.Second); err != nil || asked.Load() < 2 {
 		t.Errorf("the picture was asked for %d times: %v", asked.Load(), err)
